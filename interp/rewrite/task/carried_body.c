@@ -1,5 +1,6 @@
 /* carried_body.c - an iteration of an instance, which gets the values that travel first and passes
  * on what others need last, and the driver, which sends what comes from outside the grid. */
+#include "analysis/range/range.h"
 #include "rewrite/task/carried.h"
 
 typedef TD_VEC(const TdStmt *) List;
@@ -76,9 +77,18 @@ static const TdStmt *fetch(const TdCarried *c, const TdCarriedArray *a, const Td
   return rest;
 }
 
+/* Whether `cond` (NULL: always true) is not known to be false wherever statement s is reached, which
+ * is where `path` (NULL: always) holds: conditions around it that may be unions. */
+static bool may_hold(const TdCarried *c, const TdStmt *s, const TdExpr *path, const TdExpr *cond) {
+  TdAsk q = td_util_ask(c->r, c->unit);
+  const TdExpr *both = td_carried_and(c, path, cond);
+  return !both || td_range_holds(&q, s, td_carried_not(c, both), false) != TD_YES;
+}
+
 /* Adds the loads of a value from the array, which it needs where no stream brings it: in a box,
  * where some dimension has no iteration so far, or it is one of the same instance. */
-static void add_loads(const TdCarried *c, const TdCarriedValue *v, const TdStmt *s, List *out) {
+static void add_loads(const TdCarried *c, const TdCarriedValue *v, const TdStmt *s,
+                      const TdExpr *path, List *out) {
   const TdStmt *not_box;
   const TdExpr *cond = NULL;
   TdStore *st = c->r->store;
@@ -87,11 +97,12 @@ static void add_loads(const TdCarried *c, const TdCarriedValue *v, const TdStmt 
   if (td_carried_is_box(c, &not_box) && v->dim.n) {
     const TdStmt *load = NULL;
     for (size_t i = v->source.n; i-- > 0;)
-      if (!v->source.at[i].link)
+      if (!v->source.at[i].link && may_hold(c, s, path, v->source.at[i].cond))
         load = choose(c, v->source.at[i].cond, td_stmt_store(st, to, v->load, s->loc), load);
     for (size_t i = v->dim.n; i-- > 0;)
-      load = choose(c, v->dim.at[i].beyond, td_stmt_store(st, to, v->load, s->loc), load);
-    add(c, out, load);
+      if (may_hold(c, s, path, v->dim.at[i].beyond))
+        load = choose(c, v->dim.at[i].beyond, td_stmt_store(st, to, v->load, s->loc), load);
+    if (load) add(c, out, load);
     return;
   }
   for (size_t i = 0; i < v->source.n; i++) {
@@ -100,7 +111,8 @@ static void add_loads(const TdCarried *c, const TdCarriedValue *v, const TdStmt 
     if (!from->cond) return;
     cond = td_carried_and(c, cond, td_carried_not(c, from->cond));
   }
-  add(c, out, td_carried_if(c, cond, td_stmt_store(st, to, v->load, s->loc)));
+  if (may_hold(c, s, path, cond))
+    add(c, out, td_carried_if(c, cond, td_stmt_store(st, to, v->load, s->loc)));
 }
 
 /* Whether a value is taken from a stream at all. */
@@ -123,7 +135,7 @@ static bool look(void *ud, const TdExpr *e) {
 }
 
 /* Adds what fills the values that statement s uses from the array, where no stream brings them. */
-static void add_fallbacks(const TdCarried *c, const TdStmt *s, List *out) {
+static void add_fallbacks(const TdCarried *c, const TdStmt *s, const TdExpr *path, List *out) {
   for (size_t i = 0; i < c->array.n; i++)
     for (size_t k = 0; k < c->array.at[i]->value.n; k++) {
       const TdCarriedValue *v = &c->array.at[i]->value.at[k];
@@ -131,7 +143,7 @@ static void add_fallbacks(const TdCarried *c, const TdStmt *s, List *out) {
       if (!v->local) continue;
       for (uint32_t e = s->kind == TD_STMT_STORE ? 1 : 0; e < s->nexpr; e++)
         td_walk_expr(s->expr[e], look, &h);
-      if (h.found) add_loads(c, v, s, out);
+      if (h.found) add_loads(c, v, s, path, out);
     }
 }
 
@@ -149,9 +161,15 @@ static const TdExpr *rename(void *ud, const TdExpr *e) {
   return e;
 }
 
-/* s in an instance: elements as it has them, and before each statement what fills the values that
- * it uses from the array, where no stream brings them. */
-static const TdStmt *in_instance(const TdCarried *c, const TdStmt *s) {
+/* What holds in arm i of a statement that is reached where `path` holds, data aside. */
+static const TdExpr *path_in(const TdCarried *c, const TdExpr *path, const TdStmt *s, uint32_t i) {
+  if (s->kind != TD_STMT_IF || !td_util_is_steady(s->expr[0])) return path;
+  return td_carried_and(c, path, i ? td_carried_not(c, s->expr[0]) : s->expr[0]);
+}
+
+/* s in an instance, reached where `path` holds: elements as it has them, and before each statement
+ * what fills the values that it uses from the array, where no stream brings them. */
+static const TdStmt *in_instance(const TdCarried *c, const TdStmt *s, const TdExpr *path) {
   TdStore *st = c->r->store;
   List list = {0};
   if (s->kind != TD_STMT_BLOCK) {
@@ -159,13 +177,13 @@ static const TdStmt *in_instance(const TdCarried *c, const TdStmt *s) {
     const TdStmt **kid = TD_NEWN(c->r->arena, const TdStmt *, s->nkid + 1);
     for (uint32_t i = 0; i < s->nexpr; i++)
       e[i] = td_walk_map_expr(st->arena, s->expr[i], rename, (void *)(uintptr_t)c);
-    for (uint32_t i = 0; i < s->nkid; i++) kid[i] = in_instance(c, s->kid[i]);
+    for (uint32_t i = 0; i < s->nkid; i++) kid[i] = in_instance(c, s->kid[i], path_in(c, path, s, i));
     if (s->nexpr) s = td_stmt_with_exprs(st, s, e, s->nexpr);
     return s->nkid ? td_stmt_with_kids(st, s, kid, s->nkid) : s;
   }
   for (uint32_t i = 0; i < s->nkid; i++) {
-    add_fallbacks(c, s->kid[i], &list);
-    add(c, &list, in_instance(c, s->kid[i]));
+    add_fallbacks(c, s->kid[i], path, &list);
+    add(c, &list, in_instance(c, s->kid[i], path));
   }
   return td_stmt_with_kids(st, s, list.at, list.n);
 }
@@ -279,7 +297,7 @@ const TdStmt *td_carried_body(const TdCarried *c) {
     for (size_t k = 0; !a->place && k < a->value.n; k++)
       if (a->value.at[k].local) put_links(c, a, &a->value.at[k], NULL, &list);
   }
-  const TdStmt *own = in_instance(c, body);
+  const TdStmt *own = in_instance(c, body, NULL);
   for (uint32_t i = 0; i < own->nkid; i++) add(c, &list, own->kid[i]);
   put_all(c, &list);
   const TdStmt *all = block(c, &list);

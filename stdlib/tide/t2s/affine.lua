@@ -27,7 +27,7 @@ local function scale(a, n)
 end
 
 local function constant(a) return next(a.t) == nil and a.c or nil end
-affine.constant, affine.form = constant, form
+affine.constant, affine.form, affine.scale = constant, form, scale
 
 function affine.sub(a, b) return add(a, b, -1) end
 function affine.add(a, b) return add(a, b, 1) end
@@ -48,21 +48,17 @@ function affine.text(a)
   return table.concat(out)
 end
 
--- The floor of a form by n > 0; nil where a Var is in it.
+-- The floor of a form by n > 0: what n divides, and the floor of the rest.
 local function floor(a, n)
-  for k in pairs(a.t) do
-    if type(k) ~= "string" then return nil end
+  local whole, rest = form(a.c // n), form(a.c % n)
+  for k, v in pairs(a.t) do
+    if v % n == 0 then whole.t[k] = v // n else rest.t[k] = v end
   end
-  local whole = a.c % n == 0
-  for _, v in pairs(a.t) do whole = whole and v % n == 0 end
-  if whole then
-    local t = {}
-    for k, v in pairs(a.t) do t[k] = v // n end
-    return form(a.c // n, t)
-  end
-  if constant(a) then return form(a.c // n) end
-  return form(0, { ["((" .. affine.text(a) .. ") // " .. n .. ")"] = 1 })
+  if not next(rest.t) then return whole end
+  if not next(whole.t) then whole.c, rest.c = 0, a.c end
+  return add(whole, form(0, { ["((" .. affine.text(rest) .. ") // " .. n .. ")"] = 1 }), 1)
 end
+affine.floor = floor
 
 local of
 
@@ -123,6 +119,8 @@ end
 
 affine.of = of
 
+local choices = { max = 1, min = -1 } -- functions that give one of their operands: the greater, or the less
+
 -- The value of a node where Vars and sizes have values; nil where something has none.
 local function value(x, at, values)
   if x.op == "var" then return at[x.name] end
@@ -131,6 +129,10 @@ local function value(x, at, values)
   if x.op == "neg" then
     local a = value(x.a, at, values)
     return a and -a
+  end
+  if x.op == "fn" and choices[x.name] then
+    local a, b = value(x.args[1], at, values), value(x.args[2], at, values)
+    return a and b and math[x.name](a, b)
   end
   if not by[x.op] then return nil end
   local a, b = value(x.a, at, values), value(x.b, at, values)
@@ -179,7 +181,8 @@ local function needed(x, domain)
   return out
 end
 
--- The end of a form over the domain: sign 1 the greatest, -1 the least; nil if a bound is no form.
+-- The end of a form over the domain: sign 1 the greatest, -1 the least; nil if a bound is no form, or a name of its own
+-- has a Var in it.
 local function extreme_form(f, domain, sign, values)
   for n = #domain, 1, -1 do
     local d, key = domain[n], domain[n].var.name .. "'"
@@ -192,7 +195,42 @@ local function extreme_form(f, domain, sign, values)
       f = add(add(f, form(0, { [key] = factor }), -1), scale(bound, factor), 1)
     end
   end
+  for k in pairs(f.t) do
+    if k:find("'", 1, true) then return nil end
+  end
   return f
+end
+
+affine.extreme_of = extreme_form
+
+-- Whether a form is at least 0 where each size is at least 1.
+function affine.is_positive(f)
+  local least = f.c
+  for _, v in pairs(f.t) do
+    if v < 0 then return false end
+    least = least + v
+  end
+  return least >= 0
+end
+
+-- The end of a max or min of two nodes: that of the operand which decides, or, where one end bounds the other, that one.
+local function choice(x, domain, sign, values)
+  local a, b = affine.extreme(x.args[1], domain, sign, values), affine.extreme(x.args[2], domain, sign, values)
+  local way = choices[x.name]
+  if a and b and affine.is_positive(scale(add(a, b, -1), way)) then return a end
+  if a and b and affine.is_positive(scale(add(b, a, -1), way)) then return b end
+  return way ~= sign and (a or b) or nil
+end
+
+-- The same by the operands of a node: exact but where they depend on one another.
+local function by_operands(x, domain, sign, values)
+  local n = x.op == "%" and of(x.b, values)
+  if n and constant(n) and constant(n) > 0 then return form(sign > 0 and n.c - 1 or 0) end
+  if x.op == "fn" and choices[x.name] then return choice(x, domain, sign, values) end
+  if x.op ~= "+" and x.op ~= "-" then return nil end
+  local minus = x.op == "-" and -1 or 1
+  local a, b = affine.extreme(x.a, domain, sign, values), affine.extreme(x.b, domain, minus * sign, values)
+  return a and b and add(a, b, minus)
 end
 
 --- The greatest (sign 1) or least (-1) value of a node over a domain, a list {var =, lo =, hi =}, as a form; nil and
@@ -201,17 +239,18 @@ function affine.extreme(x, domain, sign, values)
   local f = of(x, values)
   f = f and extreme_form(f, domain, sign, values)
   if f then return f end
-  if x.op == "//" and x.b.op == "num" and x.b.value > 0 then
+  local n = x.op == "//" and of(x.b, values)
+  if n and constant(n) and constant(n) > 0 then
     local a = affine.extreme(x.a, domain, sign, values)
-    local q = a and floor(a, x.b.value)
-    if q then return q end
+    if a then return floor(a, n.c) end
   end
   local best
   local whole = enumerate(needed(x, domain), 1, {}, values, function(at)
     local v = value(x, at, values)
     if v and (not best or (v - best) * sign > 0) then best = v end
   end, { POINTS })
-  return whole and best and form(best) or nil
+  if whole and best then return form(best) end
+  return by_operands(x, domain, sign, values)
 end
 
 --- Whether `a op b` holds of two forms; nil if their difference is no number.

@@ -2,11 +2,12 @@
 -- ports take.
 local affine = require "tide.t2s.affine"
 local expr = require "tide.t2s.expr"
+local guard = require "tide.t2s.guard"
 local tide = require "tide"
 
 local arrays = {}
 
-local fail = expr.fail
+local fail, is_positive = expr.fail, affine.is_positive
 
 -- Calls fn on each reference below a node.
 function arrays.references(x, fn)
@@ -51,25 +52,13 @@ local function type_of(def, busy)
   return t or tide.i32
 end
 
--- Whether a form is at least 0 where each size is at least 1.
-local function is_positive(f)
-  local least = f.c
-  for _, v in pairs(f.t) do
-    if v < 0 then return false end
-    least = least + v
-  end
-  return least >= 0
-end
-
--- The greatest of forms, where each size is at least 1; nil if two cannot be compared.
+-- The greatest of forms, where each size is at least 1; nil if none is seen to be.
 local function greatest(forms)
-  local best = forms[1]
   for _, f in ipairs(forms) do
-    local d = affine.sub(f, best)
-    if is_positive(d) then best = f
-    elseif not is_positive(affine.sub(best, f)) then return nil end
+    local all = true
+    for _, g in ipairs(forms) do all = all and is_positive(affine.sub(f, g)) end
+    if all then return f end
   end
-  return best
 end
 
 -- Notes the names of sizes in a form.
@@ -96,23 +85,39 @@ function arrays.is_empty(domain, values)
   return false
 end
 
+-- The greatest (sign 1) or least values of an index of a stage, by its domain and by the facts of where it stands: one,
+-- or those of operands that cannot be compared. None if one has none.
+local function extremes(p, x, s, sign, facts)
+  if x.op == "fn" and x.name == (sign > 0 and "max" or "min") then
+    local list, more = extremes(p, x.args[1], s, sign, facts), extremes(p, x.args[2], s, sign, facts)
+    return #list > 0 and #more > 0 and table.move(more, 1, #more, #list + 1, list) or {}
+  end
+  local best = affine.extreme(x, s.domain, sign, p.values)
+  for _, f in ipairs(guard.ends(x, facts, s.domain, sign, p.values)) do
+    if not best or is_positive(affine.scale(affine.sub(best, f), sign)) then best = f end
+  end
+  return { best }
+end
+
 -- Adds to an array the reach of an index in a dimension: 1 more than its greatest value.
-local function reach(p, a, n, x, s)
+local function reach(p, a, n, x, s, facts)
   a.reach[n] = a.reach[n] or {}
   if expr.any(x, function(y) return y.op == "ref" end) then return end
-  local hi, lo = affine.extreme(x, s.domain, 1, p.values), affine.extreme(x, s.domain, -1, p.values)
-  if not hi and arrays.is_empty(s.domain, p.values) then return end
-  if not hi then
+  local highest = extremes(p, x, s, 1, facts)
+  if #highest == 0 and arrays.is_empty(s.domain, p.values) then return end
+  if #highest == 0 then
     fail(s.place, "t2s-size", ("how far index %s of %s reaches is not affine in the sizes"):format(expr.text(x),
       a.base.name),
       "give them values: t2s.kernel(F, {..})")
   end
   local list = a.reach[n]
-  list[#list + 1] = affine.add(hi, affine.form(1))
-  local least = lo and affine.constant(lo)
-  if least and least < (a.low[n] or 0) then
-    a.low[n] = least
-    a.low_place = s.place
+  for _, hi in ipairs(highest) do list[#list + 1] = affine.add(hi, affine.form(1)) end
+  for _, lo in ipairs(extremes(p, x, s, -1, facts)) do
+    local least = affine.constant(lo)
+    if least and least < (a.low[n] or 0) then
+      a.low[n] = least
+      a.low_place = s.place
+    end
   end
 end
 
@@ -125,8 +130,9 @@ local function reach_inside(p, a, n, s)
   table.insert(a.inside[n], affine.add(hi, affine.form(1)))
 end
 
--- Visits every read and write of a stage: fn(reference, whole, written).
-function arrays.accesses(s, fn)
+-- Visits every read and write of a stage: fn(reference, whole, written, facts); facts are what conditions around it
+-- say, if `values` are given.
+function arrays.accesses(s, fn, values)
   if s.call then
     for _, a in ipairs(s.call.args) do
       if a.op == "ref" then
@@ -135,6 +141,8 @@ function arrays.accesses(s, fn)
       else arrays.references(a, function(r) fn(r) end) end
     end
     if not s.call.whole then return end
+  elseif values then
+    guard.references(s.rhs, s.domain, values, function(r, facts) fn(r, nil, nil, facts) end)
   else arrays.references(s.rhs, function(r) fn(r) end) end
   fn(s.lhs, nil, true)
   for _, x in ipairs(s.lhs.idx) do arrays.references(x, function(r) fn(r) end) end
@@ -151,7 +159,7 @@ end
 -- The arrays of the program, with what is known of their extents.
 function arrays.find(p)
   for _, s in ipairs(p.stages) do
-    arrays.accesses(s, function(r, call, written)
+    arrays.accesses(s, function(r, call, written, facts)
       local b = r.base
       local a = p.arrays[b]
       if not a then
@@ -161,7 +169,7 @@ function arrays.find(p)
       end
       if b.kind == "func" and not written and not call then return end
       for n, x in ipairs(r.idx) do
-        reach(p, a, n, x, s)
+        reach(p, a, n, x, s, facts or {})
         if written then reach_inside(p, a, n, s) end
       end
       if call and #r.idx == 0 and b.kind == "param" then
@@ -180,7 +188,7 @@ function arrays.find(p)
           a.tokens[#a.tokens + 1] = hi
         end
       end
-    end)
+    end, p.values)
   end
 end
 

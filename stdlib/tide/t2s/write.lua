@@ -7,6 +7,7 @@ local banks = require "tide.t2s.banks"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local extern = require "tide.t2s.extern"
+local guard = require "tide.t2s.guard"
 local port = require "tide.t2s.port"
 local program = require "tide.t2s.program"
 local tide = require "tide"
@@ -47,30 +48,50 @@ local function case_in(x)
   return found
 end
 
--- Writes target = rhs; cases that the loops decide become branches, so that no arm reads beyond an array.
-local function assign(w, target, rhs, indent, known)
+local MOST = 3 -- conditions of one line that become branches as they stand; more are taken apart
+
+-- Tells a line's conditions apart: into the comparisons that they are made of where there are many, so that those of
+-- one window share branches; the domain decides some.
+local function conditions(w, rhs, domain)
+  local n, seen = 0, {}
+  expr.walk(rhs, function(y)
+    local cond = y.op == "fn" and y.name == "select" and is_case(y.args[1]) and text_of(w.p, y.args[1])
+    if cond and not seen[cond] then n = n + 1 end
+    seen[cond or ""] = true
+  end)
+  return n > MOST and domain or nil
+end
+
+-- Writes target = rhs; cases that the loops decide become branches, so that no arm reads beyond an array. `known` has
+-- what is decided, by text; `domain` is given where conditions are taken apart.
+local function assign(w, target, rhs, indent, known, domain)
   local case = case_in(rhs)
   if not case then
     w.out(("%s%s = %s"):format(indent, target, text_of(w.p, rhs)), w.place)
     return
   end
-  local cond = text_of(w.p, case.args[1])
-  local function arm(which, inner)
-    if which == 3 and not case.args[3] then return end
-    local other = expr.map(rhs, function(y) return rawequal(y, case) and case.args[which] or nil end)
-    assign(w, target, other, inner, known)
+  local function look(cond)
+    local truth = known[text_of(w.p, cond)]
+    if truth == nil and domain then truth = guard.truth(cond, domain, w.p.values) end
+    return truth
   end
-  if known[cond] ~= nil then return arm(known[cond] and 2 or 3, indent) end
-  w.out(("%sif %s then"):format(indent, cond))
+  local truth, open = guard.decide(case.args[1], look)
+  if truth ~= nil then
+    local chosen = case.args[truth and 2 or 3]
+    local other = chosen and expr.map(rhs, function(y) return rawequal(y, case) and chosen or nil end)
+    return other and assign(w, target, other, indent, known, domain)
+  end
+  local cond, out, rest = text_of(w.p, domain and open or case.args[1]), w.out, {}
+  out(("%sif %s then"):format(indent, cond))
   known[cond] = true
-  arm(2, indent .. "  ")
-  if case.args[3] then
-    w.out(indent .. "else")
-    known[cond] = false
-    arm(3, indent .. "  ")
-  end
-  known[cond] = nil
-  w.out(indent .. "end")
+  assign(w, target, rhs, indent .. "  ", known, domain)
+  known[cond] = false
+  w.out = function(line, place) rest[#rest + 1] = { line, place } end
+  assign(w, target, rhs, indent .. "  ", known, domain)
+  w.out, known[cond] = out, nil
+  if #rest > 0 then out(indent .. "else") end
+  for _, line in ipairs(rest) do out(line[1], line[2]) end
+  out(indent .. "end")
 end
 
 -- A bound as text.
@@ -94,7 +115,7 @@ local function body(w, s, indent)
     for n, a in ipairs(s.call.args) do args[n] = text_of(p, a) end
     w.out(("%s%s(%s)"):format(indent, s.call.port.name, table.concat(args, ", ")), s.place)
   else
-    assign(w, text_of(p, s.lhs), s.rhs, indent, {})
+    assign(w, text_of(p, s.lhs), s.rhs, indent, {}, conditions(w, s.rhs, s.domain))
   end
 end
 
