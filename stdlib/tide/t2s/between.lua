@@ -45,9 +45,11 @@ local function pair(self, def, reader)
   if not are_paired(from.tile_order, to.tile_order, own, others) then
     fail(place, "t2s-tile", ("the tiles of %s and %s differ"):format(def.name, reader.name), nil, "illegal")
   end
-  if from.depth < #from then
-    self:step(from.place, "buffer_at", self:array_of(def), between.loop_at(from, from.depth))
+  local around = between.loop_at(from, from.depth)
+  if from.depth < #from and not around then
+    fail(place, "t2s-isolate", ("no loop is around all lines of %s"):format(def.name), nil, "illegal")
   end
+  if from.depth < #from then self:step(from.place, "buffer_at", self:array_of(def), around) end
   local stream = self:step(place, "relay", self:array_of(def), between.first_loop(to))
   for n, x in ipairs(from.tile_order) do
     local y = to.tile_order[n]

@@ -83,8 +83,8 @@ local function ways(self, def, driver, space)
   return arrays, by
 end
 
--- Gives space loops whose range depends on loops around them, as in a triangle, a PE for each iteration that there is.
-local function widen(self, loops, place)
+--- Gives space loops whose range depends on loops around them, as in a triangle, a PE for each iteration that there is.
+function carried.widen(self, loops, place)
   for _, loop in ipairs(loops) do
     local ok, e = pcall(self.s.widen, self.s, loop)
     if not ok and (type(e) == "string" or e.code ~= "ranges") then self.fail_at(place, e) end
@@ -105,7 +105,7 @@ end
 --- Makes the task of a Func whose space loops carry values: these go from neighbour to neighbour.
 function carried.unfold(self, def, loops, place)
   local driver, space = carried.driver_of(def), (unrolled(def))
-  widen(self, loops, place)
+  carried.widen(self, loops, place)
   local links, by = ways(self, def, driver, space)
   local made = table.pack(self:step(place, "unfold", self.main[def][1].loop, { loops = loops,
     name = def.name .. "_pe", links = links, by = by, driver = driver and driver.name }))

@@ -22,6 +22,17 @@ local function of_test(op, x, y, ends)
   return {}
 end
 
+-- A form that is at least 0 with the common divisor of its factors taken out.
+local function reduced(f)
+  local common = 0
+  for _, v in pairs(f.t) do
+    local a, b = common, v
+    while b ~= 0 do a, b = b, a % b end
+    common = math.abs(a)
+  end
+  return common > 1 and affine.floor(f, common) or f
+end
+
 -- Adds what holds where a condition is `truth`.
 local function add(facts, cond, truth, values, ends)
   local op = cond.op
@@ -32,7 +43,9 @@ local function add(facts, cond, truth, values, ends)
   end
   if not inverse[op] then return end
   local x, y = affine.of(cond.a, values), affine.of(cond.b, values)
-  for _, f in ipairs(x and y and of_test(truth and op or inverse[op], x, y, ends) or {}) do facts[#facts + 1] = f end
+  for _, f in ipairs(x and y and of_test(truth and op or inverse[op], x, y, ends) or {}) do
+    facts[#facts + 1] = reduced(f)
+  end
 end
 
 --- Whether a comparison holds over all of a domain (true), nowhere (false), or that is not known (nil).

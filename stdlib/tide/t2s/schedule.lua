@@ -166,14 +166,27 @@ function mapping:arrange(def, nest)
   if nest.tiled or nest.space > 0 then self:order(nest, #nest, place) end
 end
 
--- Puts the first n loops of a nest in the order that they have in its list.
+-- Puts the first n loops of a nest in the order that they have in its list: a step on those that move, so that bounds
+-- of the others stay as they are.
 function mapping:order(nest, n, place)
-  local loops = {}
-  for k = 1, n do loops[#loops + 1] = nest[k].loop end
-  if #loops > 1 then self:step(place or nest.place, "reorder", table.unpack(loops)) end
+  local want, now = {}, {}
+  for k = 1, n do want[#want + 1] = nest[k].loop end
+  for _, l in ipairs(self.s:loops()) do
+    if position(want, l) then now[#now + 1] = l end
+  end
+  local first, last = 1, #want
+  while first < last and want[first] == now[first] do first = first + 1 end
+  while last > first and want[last] == now[last] do last = last - 1 end
+  if first < last then self:step(place or nest.place, "reorder", table.unpack(want, first, last)) end
 end
 
--- Moves the nests of first values into the main nest: behind the last loop that both have.
+-- Whether a Func is mapped: it has elements, or chains.
+local function is_mapped(def)
+  return #(unrolled(def)) + #chains(def, "isolate_producer_chain") + #chains(def, "isolate_consumer_chain") > 0
+end
+
+-- Moves the nests of first values into the main nest: behind the last loop that both have. Those of a Func that is not
+-- mapped stay where they are if they cannot move.
 function mapping:join(def)
   local main = self.main[def]
   for _, nest in ipairs(self.nests[def]) do
@@ -182,7 +195,10 @@ function mapping:join(def)
       while n < #nest and main[n + 1] and nest[n + 1].var == main[n + 1].var do n = n + 1 end
       main.depth = math.min(main.depth or n, n)
       local loop = loop_at(main, n)
-      if loop then self:step(main.place, "compute_at", first_loop(nest), loop) end
+      local ok, e = true, nil
+      if loop then ok, e = pcall(self.s.compute_at, self.s, first_loop(nest), loop) end
+      if not ok and (is_mapped(def) or type(e) == "string" or e.kind ~= "illegal") then self.fail_at(main.place, e) end
+      if not ok then main.depth = 0 end
     end
   end
   main.depth = main.depth or #main
@@ -394,7 +410,10 @@ function mapping:spread(def)
     legal.check_extents(self, def)
     local place = select(2, unrolled(def))
     if main.carried then task = carried.unfold(self, def, loops, place)
-    else task = self:step(place, "unfold", first_loop(main), { loops = loops, name = def.name .. "_pe" }) end
+    else
+      carried.widen(self, loops, place)
+      task = self:step(place, "unfold", first_loop(main), { loops = loops, name = def.name .. "_pe" })
+    end
   end
   if not task and #producers + #consumers > 0 then
     local place = (producers[1] or consumers[1]).place
