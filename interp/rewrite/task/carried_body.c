@@ -77,8 +77,8 @@ static const TdStmt *fetch(const TdCarried *c, const TdCarriedArray *a, const Td
   return rest;
 }
 
-/* Whether `cond` (NULL: always true) is not known to be false wherever statement s is reached, which
- * is where `path` (NULL: always) holds: conditions around it that may be unions. */
+/* Whether `cond` (NULL: always true) is not known to be false wherever statement s is reached, that
+ * is, where `path` (NULL: always) holds: conditions around it that may be unions. */
 static bool may_hold(const TdCarried *c, const TdStmt *s, const TdExpr *path, const TdExpr *cond) {
   TdAsk q = td_util_ask(c->r, c->unit);
   const TdExpr *both = td_carried_and(c, path, cond);
@@ -177,7 +177,8 @@ static const TdStmt *in_instance(const TdCarried *c, const TdStmt *s, const TdEx
     const TdStmt **kid = TD_NEWN(c->r->arena, const TdStmt *, s->nkid + 1);
     for (uint32_t i = 0; i < s->nexpr; i++)
       e[i] = td_walk_map_expr(st->arena, s->expr[i], rename, (void *)(uintptr_t)c);
-    for (uint32_t i = 0; i < s->nkid; i++) kid[i] = in_instance(c, s->kid[i], path_in(c, path, s, i));
+    for (uint32_t i = 0; i < s->nkid; i++)
+      kid[i] = in_instance(c, s->kid[i], path_in(c, path, s, i));
     if (s->nexpr) s = td_stmt_with_exprs(st, s, e, s->nexpr);
     return s->nkid ? td_stmt_with_kids(st, s, kid, s->nkid) : s;
   }

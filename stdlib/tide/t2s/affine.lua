@@ -213,7 +213,7 @@ function affine.is_positive(f)
   return least >= 0
 end
 
--- The end of a max or min of two nodes: that of the operand which decides, or, where one end bounds the other, that one.
+-- The end of a max or min of two nodes: that of the operand which decides.
 local function choice(x, domain, sign, values)
   local a, b = affine.extreme(x.args[1], domain, sign, values), affine.extreme(x.args[2], domain, sign, values)
   local way = choices[x.name]

@@ -103,8 +103,8 @@ function guard.references(x, domain, values, fn)
   walk(x, {})
 end
 
--- Calls fn with the form of an index, and with what makes of its end that of the index: `//` by a number does not change
--- which end is the greatest.
+-- Calls fn with the form of an index, and with what makes of its end that of the index: `//` by a number does not
+-- change which end is the greatest.
 local function inside(x, values, fn)
   local n = x.op == "//" and affine.of(x.b, values)
   n = n and affine.constant(n)

@@ -4,80 +4,12 @@
 local t = require "tap"
 local tide = require "tide"
 local t2s = require "tide.t2s"
+local case = require "t2s_case"
 local i8, i16, i32, u8, f32, f64, bool = tide.i8, tide.i16, tide.i32, tide.u8, tide.f32, tide.f64, tide.bool
 local max, min, select, abs = tide.max, tide.min, tide.select, tide.abs
 local Param, Const, Var, Func, assume = t2s.Param, t2s.Const, t2s.Var, t2s.Func, t2s.assume
 
--- A list of fn(n) of n from 0 on; a table of two dimensions.
-local function row(n, fn)
-  local out = {}
-  for k = 1, n do out[k] = fn(k - 1) end
-  return out
-end
-local function rows(n, m, fn) return row(n, function(r) return row(m, function(c) return fn(r, c) end) end) end
-
--- The sum of fn(n) of n from lo to hi, or what `by` makes of all.
-local function sum(lo, hi, fn, by, first)
-  local s = first or 0
-  for n = lo, hi do
-    local x = fn(n)
-    s = by and by(s, x) or not by and s + x
-  end
-  return s
-end
-
--- Whether a result is a list of numbers, floats nearly.
-local function is_same(got, want)
-  if type(want) ~= "table" then
-    return got == want or type(want) == "number" and math.abs(got - want) <= 1e-4 * math.max(1, math.abs(want))
-  end
-  for n, x in ipairs(want) do
-    if not is_same(got[n], x) then return false end
-  end
-  return #got == #want
-end
-
--- A tensor's elements with indices from 0.
-local function zero_based(x)
-  if type(x) ~= "table" then return x end
-  local out = {}
-  for n, y in ipairs(x) do out[n - 1] = zero_based(y) end
-  return out
-end
-
--- A tensor of zeros.
-local function zeros(type)
-  if tostring(type):find "^bool" then return type(false) end
-  return type(0)
-end
-
--- Runs the definition and the design that make(map) gives at sizes z, each against want(arguments by name, z).
-local function try(name, make, list, want, draw)
-  t.test(name, function()
-    local F, consts = make(true)
-    local net, verdict = t2s.design(F, consts)
-    t.has(tostring(verdict), "proved: strict")
-    for seed, z in ipairs(list) do
-      local k, at = t2s.kernel(make(false), consts), net
-      if next(z) then k, at = k:at(z), net:at(z) end
-      local args, named = {}, {}
-      for n, q in ipairs(k.params) do
-        local last = n == #k.params
-        local tensor = tostring(q.type):find "%["
-        args[n] = last and zeros(q.type) or not tensor and n + 0.5
-          or tide.random(q.type, 9 * seed + n, draw or {lo = -9, hi = 9})
-        named[q.name] = not last and zero_based(type(args[n]) == "userdata" and args[n]:table() or args[n]) or nil
-      end
-      local out = k.params[#k.params].type
-      for _, unit in ipairs {k, at} do
-        args[#args] = zeros(out)
-        unit(table.unpack(args))
-        t.ok(is_same(args[#args]:table(), want(named, z)), ("%s of sizes %d"):format(unit == k and "definition"
-          or "design", seed))
-      end
-    end
-  end)
-end
+local row, rows, sum, try = case.row, case.rows, case.sum, case.try
 
 try("the greatest of windows, two apart", function(map)
   local src, H, W, r, q, u, v, qq = Param("src", i16, 2), Param "H", Param "W", Var "r q u v qq"
