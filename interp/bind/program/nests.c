@@ -1,5 +1,5 @@
-/* nests.c - s:nests(): loops of which each holds nothing but the next, with their bounds; those
- * that are pipelined, and what these lay out side by side, are none. */
+/* nests.c - s:nests(): loops of which each holds nothing but the next, and what their bounds are made
+ * of; those that are pipelined, and what these lay out side by side, are none. */
 #include "bind/program/unit.h"
 #include "history/schedule.h"
 #include "ir/text/print.h"
@@ -32,25 +32,33 @@ static const TdStmt *next_of(const TdStmt *loop) {
   return s && is_turned(s) ? s : NULL;
 }
 
-/* Sets a bound, a number or the text of what it is. */
-static void set_bound(Nests *q, const char *key, const TdExpr *e) {
-  int64_t v;
-  if (td_expr_is_const(e, &v))
-    td_bind_set_integer(q->L, key, v);
-  else
-    td_bind_set_string(q->L, key, td_print_expr_str(q->a, e));
+/* Whether a bound is a number, or a sum of variables and one: of one id in a task. */
+static bool is_sum(const Nests *q, const TdExpr *e) {
+  TdLin x = td_lin_of(q->prog->store->session, q->a, e);
+  for (size_t i = 0; i < x.n; i++)
+    if (x.term[i].atom->kind != TD_EXPR_VAR || x.term[i].coef != 1) return false;
+  return true;
 }
 
-/* Appends {loop =, lo =, hi =} to the list on top. */
+static bool is_no_choice(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind != TD_EXPR_OP || (e->op != TD_OP_MIN && e->op != TD_OP_MAX);
+}
+
+/* Appends {loop =, short =, plain =} to the list on top. short: it ends at a number, and begins at
+ * one or at ids. plain: it begins at 0, and no min or max says where it ends. */
 static void push_loop(Nests *q, const TdStmt *s, lua_Integer at) {
+  int64_t lo, hi;
+  bool zero = td_expr_is_const(td_for_lo(s), &lo) && lo == 0;
   lua_createtable(q->L, 0, 3);
   td_bind_set_string(q->L, "loop", td_cursor_spec(q->a, q->prog, q->unit, s));
-  set_bound(q, "lo", td_for_lo(s));
-  set_bound(q, "hi", td_for_hi(s));
+  td_bind_set_boolean(q->L, "short",
+                      td_expr_is_const(td_for_hi(s), &hi) && is_sum(q, td_for_lo(s)));
+  td_bind_set_boolean(q->L, "plain", zero && td_walk_expr(td_for_hi(s), is_no_choice, NULL));
   lua_rawseti(q->L, -2, at);
 }
 
-/* The nest that loop s begins, unless it is inside another. */
+/* Appends the nest that loop s begins, with the name of its unit, unless it is inside another. */
 static bool look(void *ud, const TdStmt *s) {
   Nests *q = ud;
   TdCtx *c = td_arena_ctx(q->a);
@@ -63,7 +71,8 @@ static bool look(void *ud, const TdStmt *s) {
     if (is_pipelined(x)) return true;
   for (const TdStmt *x = s; x; x = next_of(x)) last = x;
   if (!td_walk_stmt(c, td_for_body(last), has_none, (void *)(uintptr_t)last)) return true;
-  lua_createtable(q->L, 2, 0);
+  lua_createtable(q->L, 2, 1);
+  td_bind_set_string(q->L, "unit", q->unit->sym->name);
   lua_Integer n = 0;
   for (const TdStmt *x = s; x; x = next_of(x)) push_loop(q, x, ++n);
   lua_rawseti(q->L, -2, ++q->n);

@@ -2,9 +2,6 @@
 -- pipelined, an iteration behind the other.
 local pace = {}
 
--- Whether a loop runs a number of times that a number tells, wherever an id lets it begin.
-local function is_short(l) return math.type(l.hi) == "integer" and not tostring(l.lo):find "[%*/%%]" end
-
 -- Takes a step if it is taken; what it made.
 local function try(s, name, ...)
   local out = table.pack(pcall(s[name], s, ...))
@@ -14,12 +11,11 @@ end
 -- The loops of a nest to be fused: the short ones at its end, and one of any extent around them.
 local function ends_of(nest)
   local list, n = {}, #nest
-  while n > 0 and is_short(nest[n]) do
+  while n > 0 and nest[n].short do
     table.insert(list, 1, nest[n].loop)
     n = n - 1
   end
-  local around = n > 0 and nest[n].lo == 0 and not tostring(nest[n].hi):find "tide%." and nest[n].loop
-  return list, around
+  return list, n > 0 and nest[n].plain and nest[n].loop
 end
 
 -- Fuses the loops at the end of a nest, and pipelines what comes of them.
@@ -28,9 +24,7 @@ local function pipeline(s, nest, rewind)
   local name = nest[#nest].loop
   local fused = around and #list > 0 and try(s, "fuse", around, table.unpack(list))
   fused = fused or #list > 1 and try(s, "fuse", table.unpack(list))
-  if type(fused) == "string" then
-    name = fused:find(":", 1, true) and fused or (name:match "^.*:" or "") .. fused
-  end
+  if type(fused) == "string" then name = nest.unit .. ":" .. fused end
   return rewind and try(s, "pipeline", name, { rewind = true }) or try(s, "pipeline", name)
 end
 
