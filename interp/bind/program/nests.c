@@ -1,5 +1,5 @@
-/* nests.c - s:nests(): loops of which each holds nothing but the next, and what their bounds are made
- * of; those that are pipelined, and what these lay out side by side, are none. */
+/* nests.c - s:nests(): loops of which each holds nothing but the next, and what their bounds are
+ * made of; those that are pipelined, and what these lay out side by side, are none. */
 #include "bind/program/unit.h"
 #include "history/schedule.h"
 #include "ir/text/print.h"
