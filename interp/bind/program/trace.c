@@ -91,6 +91,18 @@ static lua_Integer field_of(lua_State *L, int idx, const char *key) {
   return v;
 }
 
+/* Gives a place of which only the line is known, as of a store in an element, what the line has. */
+static void find_column(lua_State *L, TdLoc *loc) {
+  size_t n = 0, at = 0;
+  const TdSources *s = td_bind_enter(L)->session->sources;
+  const char *line =
+      loc->source && !loc->col ? td_sources_line(s, loc->source, loc->line, &n) : NULL;
+  while (line && at < n && (line[at] == ' ' || line[at] == '\t')) at++;
+  if (!line || at == n || n > UINT16_MAX) return;
+  loc->col = (uint16_t)(at + 1);
+  loc->len = (uint16_t)(n - at);
+}
+
 /* refuse(place, kind, code, message, help): an error drawn at a place. */
 static int l_refuse(lua_State *L) {
   static const char *const kinds[] = {"usage", "illegal", "unsupported", NULL};
@@ -100,6 +112,7 @@ static int l_refuse(lua_State *L) {
                .line = (uint32_t)field_of(L, 1, "line"),
                .col = (uint16_t)field_of(L, 1, "column"),
                .len = (uint16_t)field_of(L, 1, "length")};
+  find_column(L, &loc);
   TdDiag d = td_bind_diag(td_bind_arena(L));
   td_diag_set(&d, of[luaL_checkoption(L, 2, NULL, kinds)], luaL_checkstring(L, 3), loc, "%s",
               luaL_checkstring(L, 4));

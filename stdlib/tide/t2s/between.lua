@@ -47,7 +47,8 @@ local function pair(self, def, reader)
   end
   local around = between.loop_at(from, from.depth)
   if from.depth < #from and not around then
-    fail(place, "t2s-isolate", ("no loop is around all lines of %s"):format(def.name), nil, "illegal")
+    fail(place, "t2s-isolate", ("no loop is around all lines of %s"):format(def.name), "first values by a select",
+      "illegal")
   end
   if from.depth < #from then self:step(from.place, "buffer_at", self:array_of(def), around) end
   local stream = self:step(place, "relay", self:array_of(def), between.first_loop(to))

@@ -124,7 +124,7 @@ function chain:hold_window(c, stage, task, buffer)
   local line = buffer_of(stage, c.of.base, "linebuffer")
   if not line then return end
   local window = self:period(c.main, line.var, task)
-  if not window then fail(line.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, line.var)) end
+  if not window then directives.no_loop(line.place, "t2s-buffer", stage.name, line.var, c.main.tile_order) end
   local ok, e = pcall(self.s.reuse_at, self.s, task .. ":" .. buffer, window)
   if ok then return end
   if type(e) == "string" or e.code ~= "no-overlap" then self.fail_at(line.place, e) end
@@ -158,7 +158,7 @@ function chain:hold(c, stage, task, next_stage)
   for n = #list, 1, -1 do
     local b = list[n]
     local where = self:period(c.main, b.var, task)
-    if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
+    if not where then directives.no_loop(b.place, "t2s-buffer", stage.name, b.var, c.main.tile_order) end
     buffer = self:hold_at(c, b.place, stage, where, next_stage)
     if n == #list then self:hold_window(c, stage, task, buffer) end
     if b.double then
@@ -224,7 +224,7 @@ function chain:consume(c, task, buffer)
       local m, where = c.main, self:innermost(cur)
       if b then
         where = self:period(m, b.var, cur)
-        if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
+        if not where then directives.no_loop(b.place, "t2s-buffer", stage.name, b.var, c.main.tile_order) end
       elseif c.stages[n - 1].host then where = self:period(m, m.tile_order[math.max(m.tile_depth, 1)].var, cur) end
       local place = b and b.place or c.place
       buffer = self:step(place, "buffer_at", self:array_of(c.of.base), where)

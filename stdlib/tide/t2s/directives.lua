@@ -14,6 +14,14 @@ function directives.position(list, v, key)
   end
 end
 
+--- Refuses a Var that is no loop; `nest` has those that there are, or their names.
+function directives.no_loop(place, code, name, v, nest)
+  local loops = {}
+  for n, x in ipairs(nest) do loops[n] = x.var or x end
+  local help = #loops > 0 and "its loops: " .. table.concat(loops, ", ") or nil
+  fail(place, code, ("%s has no loop %s"):format(name, v), help)
+end
+
 --- The directives of a Func of that name, in order; those that stand for others as these, once they are expanded.
 function directives.each(def, name)
   local n, list = 0, def.expanded or def.directives

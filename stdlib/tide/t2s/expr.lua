@@ -2,6 +2,7 @@
 -- A node is a table {op = , args..}: "num" value, "size" size, "var" var, "ref" base idx, an operator of two operands
 -- a b, "neg" a, "fn" name args, "foreign" name foreign args, "cast" type a, "call" unit args. What is indexed by
 -- anything but a text is a reference.
+local cures = require "tide.t2s.cures"
 local foreign = require "tide.t2s.foreign"
 local trace = require "tide.trace"
 local traps = require "tide.t2s.traps"
@@ -11,9 +12,10 @@ local expr = {}
 local node = {} -- metatable of nodes
 expr.meta = node
 
---- Raises an error at a place that was kept, by default where the user's code called.
+--- Raises an error at a place that was kept, by default where the user's code called; what helps is that of its code
+--- where it is not said.
 function expr.fail(place, code, text, help, kind)
-  trace.refuse(place or trace.place(), kind or "usage", code, text, help)
+  trace.refuse(place or trace.place(), kind or "usage", code, text, help or cures[code])
 end
 
 local fail = expr.fail

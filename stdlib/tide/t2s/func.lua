@@ -112,7 +112,8 @@ end
 -- A Func by itself is no value.
 local function whole(f, other)
   local def = func.record(f) or func.record(other)
-  fail(nil, "t2s-operand", ("Func %s is used without indices"):format(def.name), ("%s[i][j]"):format(def.name))
+  fail(nil, "t2s-operand", ("Func %s is used without indices"):format(def.name),
+    ("an element: %s[i][j]"):format(def.name))
 end
 for _, event in ipairs { "add", "sub", "mul", "div", "idiv", "mod", "shl", "band", "bor", "bxor", "lt", "le", "call",
   "unm", "bnot", "len", "concat" } do

@@ -72,8 +72,8 @@ local function check_shared(all, driver)
   for _, c in ipairs(all) do
     for _, stage in ipairs(c.stages) do
       if owner[stage] and stage ~= driver and owner[stage].kind ~= c.kind then
-        refuse(c.place, "t2s-isolate", ("%s is in a producer and in a consumer chain"):format(stage.name), nil,
-          "unsupported")
+        refuse(c.place, "t2s-isolate", ("%s is in a producer and in a consumer chain"):format(stage.name),
+          "a Func for each", "unsupported")
       end
       owner[stage] = owner[stage] or c
     end
@@ -176,7 +176,7 @@ local function check_removed(m, def, c, n)
   for v in pairs(set) do
     local k = position(main.tile_order, v, "var")
     if not k then
-      refuse(place, "t2s-remove", ("%s has no loop %s"):format(stage.name, v))
+      directives.no_loop(place, "t2s-remove", stage.name, v, main.tile_order)
     end
     if uses[v] then
       refuse(place, "t2s-remove", ("%s of %s depends on %s"):format(c.of.base.name, stage.name, v),
@@ -235,7 +235,7 @@ local function check_space(def)
     if position(list, v) < n then refuse(place, "t2s-unroll", ("%s is unrolled twice"):format(v)) end
   end
   if def.host and #list > 0 then
-    refuse(place, "t2s-unroll", ("%s runs on the host, which has no PEs"):format(def.name))
+    refuse(place, "t2s-unroll", ("%s runs on the host, which has no PEs"):format(def.name), "without t2s.HOST it has")
   end
 end
 

@@ -64,7 +64,7 @@ function merged.take(self, others)
       end
     end
     local k = nest and directives.position(nest, at.var, "var")
-    if not k then fail(at.place, "t2s-compute", ("%s has no loop %s"):format(at.into.name, at.var)) end
+    if not k then directives.no_loop(at.place, "t2s-compute", at.into.name, at.var, nest or {}) end
     if k < (nest.space or #directives.unrolled(at.into)) then
       fail(at.place, "t2s-compute", ("%s is outside space loops of %s"):format(at.var, at.into.name),
         "each element computes what it needs: a loop at or inside the last space loop", "illegal")

@@ -39,7 +39,7 @@ local function check(m, stage, d, nests)
     local known = false
     for _, nest in ipairs(nests) do known = known or directives.position(nest, v, "var") end
     if not known or directives.removed(stage)[v] then
-      fail(d.place, "t2s-reorder", ("%s has no loop %s"):format(stage.name, v))
+      directives.no_loop(d.place, "t2s-reorder", stage.name, v, list)
     end
     local k = directives.position(list, v)
     if k and last and k > last then

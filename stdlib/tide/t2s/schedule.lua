@@ -122,7 +122,7 @@ function mapping:tile(def, d)
     for k = #out, 1, -1 do nest[k] = out[k] end
     nest.tiled = true
   end
-  if shared == 0 then fail(place, "t2s-tile", ("%s has no loop %s"):format(def.name, vars[1])) end
+  if shared == 0 then directives.no_loop(place, "t2s-tile", def.name, vars[1], self.main[def]) end
 end
 
 -- reorder(a, b, ..): innermost first, in the places that they hold.
@@ -137,7 +137,7 @@ function mapping:reorder(def, d)
         places[#places + 1] = k
         loops[#loops + 1] = nest[k]
       elseif nest == self.main[def] then
-        fail(d.place, "t2s-reorder", ("%s has no loop %s"):format(def.name, want[n]))
+        directives.no_loop(d.place, "t2s-reorder", def.name, want[n], nest)
       end
     end
     table.sort(places)
@@ -153,7 +153,7 @@ function mapping:arrange(def, nest)
   for _, v in ipairs(space) do
     local k = position(nest, v, "var")
     if k then order[#order + 1] = nest[k]
-    elseif nest == self.main[def] then fail(place, "t2s-unroll", ("%s has no loop %s"):format(def.name, v)) end
+    elseif nest == self.main[def] then directives.no_loop(place, "t2s-unroll", def.name, v, nest) end
   end
   nest.space = #order
   for _, x in ipairs(nest) do
@@ -351,7 +351,7 @@ function mapping:check_space(def)
   local _, place = unrolled(def)
   for _, v in ipairs(space) do
     local k = position(main, v, "var")
-    if not k then fail(place, "t2s-unroll", ("%s has no loop %s"):format(def.name, v)) end
+    if not k then directives.no_loop(place, "t2s-unroll", def.name, v, main) end
     if k > main.depth then
       fail(place, "t2s-unroll", ("%s sums along %s, which is in space"):format(def.name, v), nil, "unsupported")
     end

@@ -81,7 +81,7 @@ local function set_out(def, d, s, main, space)
   s.banks = {}
   for _, v in ipairs(s.item.out) do
     if not position(main.tile_order, v.name, "var") then
-      fail(s.item.place, "t2s-stensor", ("%s has no loop %s"):format(def.name, v.name))
+      directives.no_loop(s.item.place, "t2s-stensor", def.name, v.name, main.tile_order)
     end
     if position(space, v.name) then s.banks[#s.banks + 1] = v
     elseif s.lanes then
@@ -110,7 +110,7 @@ local function set_scopes(def, d, list, of, main, uses)
     local v = s.item.scope
     if v then
       local k = position(main.tile_order, v.name, "var")
-      if not k then fail(s.item.place, "t2s-stensor", ("%s has no loop %s"):format(def.name, v.name)) end
+      if not k then directives.no_loop(s.item.place, "t2s-stensor", def.name, v.name, main.tile_order) end
       if k < before then
         fail(s.item.place, "t2s-stensor", ("the scope of %s, %s, is outside that of the stage before it"):format(
           s.item.name, v.name), "a stage that is nearer keeps less")

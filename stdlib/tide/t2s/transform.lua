@@ -377,9 +377,7 @@ function transform.take(self, def, d)
   nest.name_of = {}
   for n, x in ipairs(nest.stages[1].domain) do nest.name_of[x.var.name] = nest.stages[1].vars[n] end
   for _, v in ipairs(t.src) do
-    if not position(nest, v, "var") then
-      fail(t.place, "t2s-transform", ("%s has no loop %s"):format(def.name, v))
-    end
+    if not position(nest, v, "var") then directives.no_loop(t.place, "t2s-transform", def.name, v, nest) end
   end
   nest.tiled = true
   if not t.dst then

@@ -23,6 +23,13 @@ end
 -- The line of this file that a function is from.
 local function first_line(fn) return debug.getinfo(fn, "S").linedefined end
 
+-- Whether a refusal is told as it should be: at a line of a range and at a column of it, what it is and what helps.
+local function told(e, from, to)
+  t.ok(e.line >= from and e.line <= to, ("line %s of %d to %s"):format(e.line, from, to))
+  t.ok(tostring(e):find("\n[ |]*%^"), "a caret: " .. tostring(e))
+  t.ok(#e.message > 8 and e.help and #e.help > 8, "what helps: " .. e.message)
+end
+
 -- A wrong mapping, refused where it is written, and its twin.
 local function twins(name, code, wrong, right, consts)
   t.test(name, function()
@@ -33,8 +40,7 @@ local function twins(name, code, wrong, right, consts)
       t2s.design(y, consts)
     end
     local e = t.fails(try, {code = code})
-    local from, to = first_line(wrong), debug.getinfo(wrong, "S").lastlinedefined
-    t.ok(e.line >= from and e.line <= to, ("line %s of %d to %d"):format(e.line, from, to))
+    told(e, first_line(wrong), debug.getinfo(wrong, "S").lastlinedefined)
     t.eq(t.fails(try, {code = code}).message, e.message, "the Funcs are as they were")
     if right then
       local net, verdict = t2s.design(rows(right), consts)
@@ -185,7 +191,7 @@ end, fed)
 local function defined(name, code, wrong, right)
   t.test(name, function()
     local e = t.fails(function() t2s.kernel(wrong()) end, {code = code})
-    t.ok(e.line >= first_line(wrong), "at the definition")
+    told(e, first_line(wrong), math.huge)
     t.ok(t2s.kernel(right()))
   end)
 end
@@ -340,8 +346,7 @@ local function traced(code, wrong, right)
       if #F.def.order == 0 then F:set_bounds(i, 0, N) end
       return t2s.design(F, {N = 4})
     end
-    local e = t.fails(function() try(wrong) end, {code = code})
-    t.ok(e.line and e.line > 0, "a line")
+    told(t.fails(function() try(wrong) end, {code = code}), 1, math.huge)
     local net, verdict = try(right)
     t.ok(net)
     t.has(tostring(verdict), "proved")
