@@ -55,6 +55,18 @@ for k, step in ipairs(steps) do
   end
 end
 
+-- A convolution of four groups, its kernel's elements two apart.
+local grouped = tide.kernel { name = "grouped", I = i8[12][12][4][16], F = i8[4][16][3][3][16], O = i32[8][8][4][16],
+  function(I, F, O)
+    for y, x, g, f in grid(8, 8, 4, 16) do
+      local acc = i32(0)
+      for r, q, c in reduction(3, 3, 16) do acc = acc + I[y + 2 * r][x + 2 * q][g][c] * F[g][f][r][q][c] end
+      O[y][x][g][f] = acc
+    end
+  end }
+b.row("groups and dilation: MAC window", 100 * maestro.reference():compile(grouped, { m = "x", n = "f", k = "c",
+  mode = "best", loops = { "y", "x", "g", "f", "r", "q", "c" } }):simulate().utilisation, "%", 99.9, nil, true)
+
 -- The model's pace, the compiler's, and runs with data.
 local sys, one = maestro.reference { arbiter = "priority" }, gemm(64)
 local job = sys:compile(one, options "gima8")
