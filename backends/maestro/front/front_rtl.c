@@ -7,10 +7,6 @@
 
 #include "backends/maestro/rtl/rtl.h"
 
-static const char waived[] = "/* verilator lint_off DECLFILENAME */\n"
-                             "/* verilator lint_off UNUSEDSIGNAL */\n"
-                             "/* verilator lint_off UNUSEDPARAM */\n";
-
 /* Tokens are numbered in the word at hand, as many as `group` or what is left of TOKENS. Token t of
  * stream k, element e, has the E low bits of slot (row * EACH + e) of S bits. */
 static const char streams[] =
@@ -359,7 +355,7 @@ bool td_maestro_front_text(const TdMaestroFront *f, const TdTarget *target, TdAf
     if (!check_feed(&j, i, d)) return false;
   put_whole(&j, axi);
   TdText top = td_text_new(a);
-  td_text_puts(&top, waived);
+  td_text_puts(&top, td_maestro_rtl_waived);
   td_text_puts(&top, "// Streamers of a banked memory in front of a design.\n");
   td_vprint_module(&top, j.m);
   size_t n;
@@ -367,7 +363,8 @@ bool td_maestro_front_text(const TdMaestroFront *f, const TdTarget *target, TdAf
   if (!system) return false;
   TdFile *file = TD_NEWN(a, TdFile, n + text->nfile + 2);
   file[out->nfile++] = (TdFile){"tide_dm_front.v", td_text_str(&top)};
-  file[out->nfile++] = (TdFile){"tide_dm_streams.v", td_text_fmt(a, "%s%s", waived, streams)};
+  file[out->nfile++] =
+      (TdFile){"tide_dm_streams.v", td_text_fmt(a, "%s%s", td_maestro_rtl_waived, streams)};
   for (size_t i = 0; i < n; i++) file[out->nfile++] = system[i];
   for (size_t i = 0; i < text->nfile; i++) file[out->nfile++] = text->file[i];
   out->file = file;

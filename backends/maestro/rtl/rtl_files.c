@@ -28,16 +28,14 @@ TdMaestroShape td_maestro_rtl_shape(const TdMaestroSystem *s, TdArena *a) {
   return x;
 }
 
-/* What Verilator's -Wall is told not to look for: a file has the modules of one concept, which have
- * the same ports whether they use them all or not. */
-static const char waived[] = "/* verilator lint_off DECLFILENAME */\n"
-                             "/* verilator lint_off UNUSEDSIGNAL */\n"
-                             "/* verilator lint_off UNUSEDPARAM */\n";
+const char *const td_maestro_rtl_waived = "/* verilator lint_off DECLFILENAME */\n"
+                                          "/* verilator lint_off UNUSEDSIGNAL */\n"
+                                          "/* verilator lint_off UNUSEDPARAM */\n";
 
 /* The pieces of a text. */
 static const char *join(TdArena *a, const char *const *piece) {
   TdText t = td_text_new(a);
-  td_text_puts(&t, waived);
+  td_text_puts(&t, td_maestro_rtl_waived);
   for (; *piece; piece++) td_text_puts(&t, *piece);
   return td_text_str(&t);
 }
@@ -64,14 +62,15 @@ const TdFile *td_maestro_rtl_files(const TdMaestroSystem *s, bool axi, TdArena *
     if (!td_type_is_integer(list[i]) &&
         (list[i]->kind != TD_T_FLOAT || td_type_is_integer(s->array.acc)))
       return refuse_type(a, list[i], d);
-  const TdFile all[] = {
-      {"tide_dm_system.v", td_text_fmt(a, "%s%s", waived, td_maestro_rtl_top(s, axi, a))},
-      {"tide_dm_stream.v", join(a, td_maestro_rtl_stream)},
-      {"tide_dm_memory.v", join(a, td_maestro_rtl_memory)},
-      {"tide_dm_ext.v", join(a, td_maestro_rtl_ext)},
-      {"tide_dm_array.v", join(a, td_maestro_rtl_array)},
-      {"tide_dm_dot.v", td_text_fmt(a, "%s%s", waived, td_maestro_rtl_dot(&s->array, a))},
-      {"tide_dm_csr.v", join(a, td_maestro_rtl_csr)}};
+  const TdFile all[] = {{"tide_dm_system.v", td_text_fmt(a, "%s%s", td_maestro_rtl_waived,
+                                                         td_maestro_rtl_top(s, axi, a))},
+                        {"tide_dm_stream.v", join(a, td_maestro_rtl_stream)},
+                        {"tide_dm_memory.v", join(a, td_maestro_rtl_memory)},
+                        {"tide_dm_ext.v", join(a, td_maestro_rtl_ext)},
+                        {"tide_dm_array.v", join(a, td_maestro_rtl_array)},
+                        {"tide_dm_dot.v", td_text_fmt(a, "%s%s", td_maestro_rtl_waived,
+                                                      td_maestro_rtl_dot(&s->array, a))},
+                        {"tide_dm_csr.v", join(a, td_maestro_rtl_csr)}};
   TdText user = td_text_new(a);
   for (int i = 0; i < s->n; i++)
     for (int k = 0; k < s->at[i].next; k++)
@@ -80,6 +79,7 @@ const TdFile *td_maestro_rtl_files(const TdMaestroSystem *s, bool axi, TdArena *
   if (!user.n) return td_arena_copy(a, all, sizeof all);
   TdFile *more = TD_NEWN(a, TdFile, *n + 1);
   memcpy(more, all, sizeof all);
-  more[(*n)++] = (TdFile){"tide_dm_user.v", td_text_fmt(a, "%s%s", waived, td_text_str(&user))};
+  more[(*n)++] =
+      (TdFile){"tide_dm_user.v", td_text_fmt(a, "%s%s", td_maestro_rtl_waived, td_text_str(&user))};
   return more;
 }
