@@ -1,59 +1,11 @@
--- plants.lua - ten faults, each planted in a copy of the tree: lua5.4 tests/fuzz/plants.lua [NAME]
+-- plants.lua - each fault of faults.lua planted in a copy of the tree: lua5.4 tests/fuzz/plants.lua [NAME]
 -- The fuzzer must find each within STEPS accepted steps; at the end, the tree as it is, over as
 -- many steps as the slowest needed, must have none. Copies lie in build/plants.
 package.path = "tests/?.lua;" .. package.path
 local shell = require "shell"
+local faults = dofile "tests/fuzz/faults.lua"
 
 local STEPS, SECONDS, SEED = 50000, 1500, 1
-
--- Where a fault goes: file, the text that is there once, the text that takes its place.
-local split, fuse = "interp/rewrite/loop/split.c", "interp/rewrite/loop/fuse.c"
-local buffer = "interp/rewrite/array/buffer_at.c"
-local plants = {
-  {"dropped tail guard", {split, "make_nest(&s, groups, !exact)", "make_nest(&s, groups, false)"}},
-  {"zero-filled buffer",
-    {buffer, "const TdStmt *load = m->load.any ? move_from(&in, 0) : NULL;",
-      "const TdStmt *load = NULL;\n  (void)in;"},
-    {buffer, "value ? TD_INIT_VALUE : TD_INIT_NONE", "value ? TD_INIT_VALUE : TD_INIT_FILL"},
-    {buffer, "value ? load->expr[1] : NULL, b->loc",
-      "td_expr_lit(b->r->store->arena, td_type_scalar(b->type), 0, b->loc), b->loc"}},
-  {"wrong lower bound in a merge",
-    {fuse, "td_util_same_value(r, at[0].unit, x, td_for_lo(x), td_for_lo(y), &fact[0]) &&", ""}},
-  {"unsigned compare",
-    {"backends/c/cnum.c", "c = TD_C_I32;\n  }\n  return td_cexpr_fill(w, e->op, td_ops[e->op].c_int, c,",
-      "c = TD_C_I32;\n  }\n  return td_cexpr_fill(w, e->op, td_ops[e->op].c_int,\n" ..
-      "                       c == TD_C_I32 ? TD_C_U32 : c,"}},
-  {"missing WAR pair", {"interp/analysis/order/conflict.c", "!(a->write || b->write)", "!a->write"}},
-  {"stale reuse window",
-    {"interp/rewrite/array/reuse_at.c", "if (e && e->write) w->pre", "if (e && e->write && !e->read) w->pre"}},
-  {"wrong promoted width",
-    {"interp/ir/num/promote.c", "case TD_RULE_ADD: return sized(q, c, (Format){j.is_signed, j.w + 1, j.f})",
-      "case TD_RULE_ADD: return sized(q, c, (Format){j.is_signed, j.w, j.f})"}},
-  {"swapped loop order",
-    {split, "td_stmt_for(r->store, s->inner, td_util_const(r, 0), td_util_const(r, s->factor), 1,",
-      "td_stmt_for(r->store, s->outer, td_util_const(r, 0), groups, 1,"},
-    {split, "td_util_reloop(r, s->loop, s->outer, td_util_const(r, 0), groups, 1,",
-      "td_util_reloop(r, s->loop, s->inner, td_util_const(r, 0), td_util_const(r, s->factor), 1,"}},
-  {"alias ignored",
-    {"interp/affine/touch.c", "for (const TdEnv *env = lw->env; env->up; env = env->up) {",
-      "for (const TdEnv *env = lw->env; env->up && !env; env = env->up) {"}},
-  {"tail of a triangular nest",
-    {split, "if (!forward && varies) lo = td_expr_op2(a, TD_OP_MAX, td_type_index(r->session), begin, lo);",
-      "(void)a;"}},
-  {"copied expression not asked about",
-    {"interp/analysis/order/steady.c", "if (td_walk_expr(e, is_no_load, NULL)) return s.out;",
-      "if (td_walk_expr(e, is_no_load, NULL) || e) return s.out;"}},
-  {"owner of a state ignored",
-    {"interp/rewrite/take.c", "if (p && !r->did.n && !td_owner_check(r, p)) p = NULL;",
-      "(void)td_owner_check;"}},
-  {"assumption neither proved nor checked",
-    {"interp/analysis/range/assume.c", "k->open[i] = k->open[i] || !td_assume_holds(&k->caller, u, i, s, true);",
-      "k->open[i] = k->open[i] && !td_assume_holds(&k->caller, u, i, s, true);"}},
-  {"faults of moved expressions not asked about",
-    {"interp/analysis/order/faults.c", "  return f.found;", "  return NULL;"}},
-  {"views that data places not looked at",
-    {"interp/analysis/order/apart.c", "return k.open.n;", "return 0;"}},
-}
 
 local function run(command, ...) return shell.output(command:format(...)) end
 
@@ -92,7 +44,7 @@ local function point(good, text)
   io.stdout:flush()
 end
 
-for _, fault in ipairs(plants) do
+for _, fault in ipairs(faults) do
   local name = fault[1]
   if not only or name:find(only, 1, true) then
     local folder = "build/plants/" .. name:gsub(" ", "-")
