@@ -291,17 +291,16 @@ static void put_scalars(TdVdDesign *d, TdVlogModule *out) {
   out->ninput = list.n;
 }
 
-bool td_vdesign_classes(TdArena *a, TdStore *store, const TdProg *prog, TdDiag *diag,
-                        const bool *keep, TdNet *out) {
-  TdMap closer = {0};
-  do {
-    *out = (TdNet){.store = store, .arena = a, .prog = prog, .diag = diag, .closer = &closer};
-    out->keep = keep;
-    out->outside = true;
-    out->design = td_prog_root(prog);
-    if (td_net_classes(out) && td_net_ends(out)) return true;
-  } while (out->again);
-  return false;
+bool td_vdesign_net(const TdVdDesign *d, TdStore *store, const TdProg *prog, const bool *keep,
+                    TdNet *out) {
+  *out = (TdNet){.store = store,
+                 .arena = d->arena,
+                 .prog = prog,
+                 .design = td_prog_root(prog),
+                 .diag = d->diag,
+                 .outside = true,
+                 .keep = keep};
+  return td_net_classes(out);
 }
 
 /* The modules of all classes; `waits`: NULL, or those that may wait with puts. */
@@ -362,7 +361,7 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, TdVlogFiles *files, T
   d.out = td_text_new(a);
   d.out.indent = 1;
   if (p->without) leave_out(prog, p->without);
-  if (!td_vdesign_classes(a, store, prog, diag, NULL, &net) || !td_vkeep_settle(&d)) return NULL;
+  if (!td_vdesign_net(&d, store, prog, NULL, &net) || !td_vkeep_settle(&d)) return NULL;
   for (size_t i = 0; i < net.design->nstream; i++)
     if (!td_vstream_note(&d, &net.design->stream[i])) return NULL;
   for (size_t i = 0; i < net.stream.n; i++)

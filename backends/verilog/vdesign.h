@@ -52,10 +52,10 @@ bool td_vdesign_fit(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const 
 /* The number of parameter `sym` of a class. */
 size_t td_vdesign_param(const TdNetClass *c, TdSym sym);
 
-/* The classes of a design, each end of its streams held by one instance; keep: NULL, or by number
- * the classes whose kernels have the whole body of their task. False: refused. */
-bool td_vdesign_classes(TdArena *a, TdStore *store, const TdProg *prog, TdDiag *diag,
-                        const bool *keep, TdNet *out);
+/* The network of a design, prog's root; keep: NULL, or by number the classes whose kernels have the
+ * whole body of their task. False: refused. */
+bool td_vdesign_net(const TdVdDesign *d, TdStore *store, const TdProg *prog, const bool *keep,
+                    TdNet *out);
 /* The program of a class alone, with its schedule and times (NULL: refused). */
 TdVlogProg td_vdesign_own(TdVdDesign *d, const TdNetClass *c);
 

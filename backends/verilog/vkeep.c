@@ -131,9 +131,9 @@ bool td_vkeep_settle(TdVdDesign *d) {
   for (size_t i = 0; i < net->cls.n; i++) any |= keep[i] = net->cls.at[i]->fate.n > 0;
   if (!any) return true;
   d->diag = &why;
-  any = td_vdesign_classes(d->arena, net->store, net->prog, &why, keep, &whole) &&
-        whole.cls.n == net->cls.n && compare(d, &whole, keep);
-  if (any && td_vdesign_classes(d->arena, net->store, net->prog, &why, keep, &whole)) *net = whole;
+  any = td_vdesign_net(d, net->store, net->prog, keep, &whole) && whole.cls.n == net->cls.n &&
+        compare(d, &whole, keep);
+  if (any && td_vdesign_net(d, net->store, net->prog, keep, &whole)) *net = whole;
   d->diag = diag;
   return true;
 }

@@ -107,8 +107,9 @@ bool td_net_list_find(TdNet *n, const TdNetClass *c, size_t skip, const TdStream
 /* cut.c: gives the arrays of streams shapes of which calls can pass what belongs to a task. */
 void td_net_cut(TdNet *n);
 
-/* region.c: the classes of a design, its arguments as they are, for who gives each instance its
- * part of them; n has the design, `closer` an empty map. */
+/* region.c: the classes of n's design, each end of its streams held by one instance, its arguments
+ * as they are, for who gives each instance its part of them. n says what it is of: store, arena,
+ * prog, design, diag, and outside and keep. */
 bool td_net_classes(TdNet *n);
 
 /* class.c: the classes of run r, appended. False with the diagnostic filled. */

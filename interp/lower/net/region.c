@@ -186,7 +186,8 @@ static bool check_streams(TdNet *n) {
 }
 
 /* Makes the network of n's design. */
-static bool make_network(Regions *r, TdNet *n) {
+static bool make_network(void *ud, TdNet *n) {
+  Regions *r = ud;
   if (!check_streams(n)) return false;
   td_net_open(n);
   td_net_cut(n);
@@ -202,7 +203,10 @@ static bool make_network(Regions *r, TdNet *n) {
   return (!stateful || check_paths(n)) && td_net_share(n) && td_net_order(n);
 }
 
-bool td_net_classes(TdNet *n) {
+/* Fills n, which says what it is of: the classes of its design alone, each end of a stream held by
+ * one instance. */
+static bool make_classes(void *ud, TdNet *n) {
+  (void)ud;
   if (!check_streams(n)) return false;
   for (size_t i = 0; i < n->design->nparam && n->outside; i++) {
     const TdParam *p = &n->design->param[i];
@@ -214,27 +218,34 @@ bool td_net_classes(TdNet *n) {
     td_vec_push(n->arena, &n->stream, n->design->stream[i]);
   for (size_t i = 0; i < n->design->nrun; i++)
     if (!td_net_class_add(n, &n->design->run[i])) return false;
-  return true;
+  return td_net_ends(n);
 }
 
-/* Makes a region of design u; the designs that it calls are regions in `prog`. What a network does
- * not tell apart is looked at more closely in the next. */
-static bool lower(Regions *r, const TdProg *prog, const TdUnit *u) {
+/* Makes a network of what `of` says. What one does not tell apart is looked at more closely in the
+ * next; false: refused. */
+static bool settle(const TdNet *of, bool (*make)(void *ud, TdNet *n), void *ud, TdNet *out) {
   TdMap closer = {0};
-  for (bool again = true; again;) {
-    TdNet n = {.store = r->store,
-               .arena = r->arena,
-               .prog = prog,
-               .design = u,
-               .diag = r->diag,
-               .closer = &closer};
-    if (make_network(r, &n)) {
-      finish(r, &n);
-      return true;
-    }
-    again = n.again;
-  }
+  do {
+    *out = *of;
+    out->closer = &closer;
+    if (make(ud, out)) return true;
+  } while (out->again);
   return false;
+}
+
+bool td_net_classes(TdNet *n) {
+  const TdNet of = *n;
+  return settle(&of, make_classes, NULL, n);
+}
+
+/* Makes a region of design u; the designs that it calls are regions in `prog`. */
+static bool lower(Regions *r, const TdProg *prog, const TdUnit *u) {
+  const TdNet of = {
+      .store = r->store, .arena = r->arena, .prog = prog, .design = u, .diag = r->diag};
+  TdNet n;
+  if (!settle(&of, make_network, r, &n)) return false;
+  finish(r, &n);
+  return true;
 }
 
 const TdProg *td_net_region_prog(TdArena *a, const TdProg *p, TdNetRegions *out, TdDiag *d) {
