@@ -173,3 +173,11 @@ const char *td_stmt_overlap(TdArena *a, const TdStmt *call, uint32_t i, uint32_t
   return td_text_fmt(a, "arguments %u and %u of %s share memory, and one of them is written", i + 1,
                      k + 1, call->sym->name);
 }
+
+size_t td_stmt_preamble(const TdStmt *body) {
+  size_t n = 0;
+  while (n < body->nkid && body->kid[n]->kind == TD_STMT_LOCAL &&
+         body->kid[n]->cls != TD_LOCAL_AUTO)
+    n++;
+  return n;
+}

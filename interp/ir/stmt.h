@@ -150,6 +150,9 @@ const TdStmt *td_stmt_if(TdStore *st, const TdExpr *cond, const TdStmt *then,
 const TdStmt *td_stmt_local(TdStore *st, TdSym v, const TdType *t, TdLocalInit init,
                             const TdExpr *value, TdLoc loc);
 const TdStmt *td_stmt_data(TdStore *st, TdSym v, TdLocalClass cls, const TdBlob *blob, TdLoc loc);
+/* How many statements at the start of a unit's body are constants and states: all of them are, and
+ * print before the unit. */
+size_t td_stmt_preamble(const TdStmt *body);
 const TdStmt *td_stmt_store(TdStore *st, const TdExpr *place, const TdExpr *value, TdLoc loc);
 const TdStmt *td_stmt_set(TdStore *st, const TdExpr *view, const TdExpr *value, TdLoc loc);
 const TdStmt *td_stmt_get(TdStore *st, const TdExpr *stream, TdSym declares, const TdType *t,

@@ -16,6 +16,7 @@ typedef struct Checker {
   const TdStmt *at;
   bool in_loop;
   bool lowered; /* networks are calls that pass coordinates, and streams of any shape */
+  size_t ndata; /* constants and states of the unit, so far */
 } Checker;
 
 /* Reports what is wrong at the statement under check. */
@@ -192,6 +193,7 @@ static bool check_stmt(Checker *c, const TdStmt *s) {
   c->at = s;
   bool ok = !td_map_get(&c->uid, s->uid, NULL) || bad(c, "a statement occurs twice", NULL);
   td_map_put(c->arena, &c->uid, s->uid, 1);
+  c->ndata += s->kind == TD_STMT_LOCAL && s->cls != TD_LOCAL_AUTO;
   bool post = s->kind == TD_STMT_WHILE && s->post;
   ok = ok && (post || check_exprs(c, s)) && check_slots(c, s);
   ok = ok && check_arms(c, s) && (!s->nkid || check_kids(c, s));
@@ -211,7 +213,12 @@ static bool check_unit(Checker *c) {
   for (size_t i = 0; i < u->nrun; i++)
     if (!earlier(c, u->run[i].unit))
       return bad(c, "its kernel does not come before task", u->run[i].sym->name);
-  return !u->body || check_stmt(c, u->body);
+  if (!u->body) return true;
+  c->ndata = 0;
+  if (!check_stmt(c, u->body)) return false;
+  c->at = u->body;
+  return c->lowered || c->ndata == td_stmt_preamble(u->body) ||
+         bad(c, "a constant or state behind other statements", NULL);
 }
 
 /* Streams of the designs are visible in their tasks. */

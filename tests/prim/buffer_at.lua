@@ -329,4 +329,22 @@ t.test("a proof about the array is about the buffer", function()
   t.eq(u:verify(), "strict")
 end)
 
+t.test("constants and states stay at the start of the kernel", function()
+  local function prefix(own)
+    local st = tide.state(i32[1], tide.tensor(i32[1], {7}))
+    local add = own and tide.kernel {name = "add", X = i32[4], function(X) X[0] = X[0] + st[0] end}
+      or tide.kernel {name = "add", X = i32[4], function(X) X[0] = X[0] + 7 end}
+    local s = tide.schedule(tide.kernel {name = "whole", A = i32[4], function(A) add(A) end})
+    s:buffer_at("add:X", "add")
+    t.eq(s:verify(), "strict")
+    local again = load(tostring(s))()
+    t.eq(tostring(again), tostring(s))
+    local A = tide.tensor(i32[4], {1, 2, 3, 4})
+    again(A)
+    t.eq(A[0], 8)
+  end
+  prefix(true)
+  prefix(false)
+end)
+
 t.done()

@@ -286,4 +286,17 @@ t.test("the witness tells the write and the read", function()
   t.eq({e.witness.element, e.witness.first.at, e.witness.second.at}, {"T[0]", "i = 19", "i = 19"})
 end)
 
+t.test("an index that no longer counts is noted where it may be out of range", function()
+  local function notes(data)
+    local s = tide.schedule(tide.kernel {c = tide.u8[1], B = i32[1], function(c, B)
+      local T = i32[7](0)
+      B[0] = T[data and c[0] or c[0] % 7]
+    end})
+    s:fold_storage "T"
+    return table.concat(s:steps()[1].notes, "\n")
+  end
+  t.has(notes(true), "no longer checked: whether indices of 'T'")
+  t.eq(notes(false), "")
+end)
+
 t.done()

@@ -145,4 +145,22 @@ prim.refused("a size without a value", {
     end}, {}
   end, step = {"reshape", "T", {4, 2}}, code = "extent-unknown"})
 
+t.test("an index that is out of range and then in range is noted", function()
+  local function notes(of, extents)
+    local s = tide.schedule(of)
+    s:reshape("T", extents)
+    return table.concat(s:steps()[1].notes, "\n")
+  end
+  local function part(data)
+    return tide.kernel {A = i32[3][4], c = tide.u8[1], B = i32[1], function(A, c, B)
+      local T = i32[3][4]()
+      for i, j in tide.grid(3, 4) do T[i][j] = A[i][j] end
+      B[0] = T[1][data and c[0] or c[0] % 4]
+    end}
+  end
+  t.has(notes(part(true), {12}), "no longer checked: whether indices of 'T'")
+  t.eq(notes(part(false), {12}), "")
+  t.eq(notes(part(true), {1, 3, 4}), "")
+end)
+
 t.done()

@@ -18,14 +18,6 @@ typedef struct Chunk {
   const char *builder;      /* the design that is being built, inside its function */
 } Chunk;
 
-size_t td_printer_preamble(const TdStmt *body) {
-  size_t n = 0;
-  while (n < body->nkid && body->kid[n]->kind == TD_STMT_LOCAL &&
-         body->kid[n]->cls != TD_LOCAL_AUTO)
-    n++;
-  return n;
-}
-
 static bool learn_stmt(void *ud, const TdStmt *s) {
   TdPrinter *p = ud;
   if (s->sym && s->type) td_map_putp(p->out->arena, &p->type, s->sym, (void *)(uintptr_t)s->type);
@@ -82,7 +74,7 @@ static bool is_declared(const TdProg *p, const char *name) {
     if (strcmp(u->sym->name, name) == 0) return true;
     for (size_t k = 0; k < u->nsize; k++)
       if (strcmp(u->size[k].name, name) == 0) return true;
-    for (size_t k = 0; u->body && k < td_printer_preamble(u->body); k++)
+    for (size_t k = 0; u->body && k < td_stmt_preamble(u->body); k++)
       if (strcmp(u->body->kid[k]->sym->name, name) == 0) return true;
   }
   return false;
@@ -155,7 +147,7 @@ static bool conflicts(const Chunk *c, const TdUnit *u) {
     if (other && !same_size(other, &u->size[i])) return true;
     if (td_map_getp(&c->data, name) || td_map_getp(&c->unit, name)) return true;
   }
-  for (size_t i = 0; u->body && i < td_printer_preamble(u->body); i++) {
+  for (size_t i = 0; u->body && i < td_stmt_preamble(u->body); i++) {
     const TdStmt *s = u->body->kid[i], *other = td_map_getp(&c->data, s->sym->name);
     if (other && !same_data(other, s)) return true;
     if (td_map_getp(&c->size, s->sym->name) || td_map_getp(&c->unit, s->sym->name)) return true;
@@ -184,7 +176,7 @@ static void put_sizes(Chunk *c, const TdUnit *u, bool all) {
  * noted unless `all`. */
 static void put_needs(Chunk *c, const TdUnit *u, bool all) {
   put_sizes(c, u, all);
-  for (size_t i = 0; u->body && i < td_printer_preamble(u->body); i++) {
+  for (size_t i = 0; u->body && i < td_stmt_preamble(u->body); i++) {
     const TdStmt *s = u->body->kid[i];
     if (!all && td_map_getp(&c->data, s->sym->name)) continue;
     put_data(c, s);
@@ -214,7 +206,7 @@ static void put_function(Chunk *c, const TdUnit *u) {
   td_text_putc(c->p.out, '\n');
   c->p.out->indent++;
   put_asserts(c, u);
-  td_printer_stmts(&c->p, u->body, td_printer_preamble(u->body));
+  td_printer_stmts(&c->p, u->body, td_stmt_preamble(u->body));
   c->p.out->indent--;
   put_line(c, "end,");
 }

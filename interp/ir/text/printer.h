@@ -35,9 +35,6 @@ void td_printer_index(TdPrinter *p, const TdExpr *e);
 void td_printer_attrs(TdPrinter *p, TdAttrs attrs);
 /* Statements [from, n) of a block, without its own do and end. */
 void td_printer_stmts(TdPrinter *p, const TdStmt *block, size_t from);
-/* How many statements at the start of a kernel's body are constants and states, which print before
- * the kernel. */
-size_t td_printer_preamble(const TdStmt *body);
 /* Marks what was printed since `from`. */
 void td_printer_mark(TdPrinter *p, TdPrintPiece piece, size_t from, const char *name,
                      const TdType *type, TdLoc loc);

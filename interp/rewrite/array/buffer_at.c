@@ -148,8 +148,10 @@ static const TdProg *apply(TdRewrite *r) {
     return NULL;
   const TdStmt *body = td_buffer_body(b);
   const TdStmt **list = TD_NEWN(r->store->arena, const TdStmt *, body->nkid + 3);
-  size_t n = declare(&m, list);
-  for (uint32_t i = 0; i < body->nkid; i++) list[n++] = body->kid[i];
+  size_t n = td_stmt_preamble(body);
+  for (size_t i = 0; i < n; i++) list[i] = body->kid[i];
+  n += declare(&m, list + n);
+  for (size_t i = td_stmt_preamble(body); i < body->nkid; i++) list[n++] = body->kid[i];
   Copy out = {.b = b, .m = &m.store, .back = true};
   if (m.store.any) list[n++] = move_from(&out, 0);
   if (td_diag_failed(r->diag)) return NULL;

@@ -149,6 +149,9 @@ static const TdProg *apply(TdRewrite *r) {
   find_scope(&f);
   if (!find_fold(&f)) return NULL;
   find_small(&f);
+  unsigned folded = 0;
+  for (int d = 0; d < f.fold.rank; d++) folded |= (unsigned)(f.fold.modulus[d] != 0) << d;
+  td_local_note_range(&f.l, folded);
   const TdExpr *fill = f.l.decl->init == TD_INIT_FILL ? f.l.decl->expr[0] : NULL;
   return td_local_put(&f.l, folded_type(&f), fill, folded_attrs(&f), fold_access, &f);
 }

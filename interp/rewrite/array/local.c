@@ -1,6 +1,8 @@
 /* local.c - a local array and what touches it. */
 #include "rewrite/array/local.h"
 
+#include "analysis/range/bounds.h"
+#include "analysis/range/span.h"
 #include "rewrite/array/elements.h"
 
 static bool refuse(const TdLocalArray *l, const char *code, const char *why) {
@@ -124,6 +126,36 @@ void td_local_note_unwritten(const TdLocalArray *l) {
     td_util_note(l->r,
                  "no longer checked: whether each element of '%s' is written before it is read",
                  l->sym->name);
+}
+
+/* Any value of its type. */
+static TdSpan any_value(void *ud, const TdExpr *e, const TdSpan *index) {
+  (void)ud, (void)index;
+  return td_span_data(e->type);
+}
+
+/* Whether an index is inside of its extent whatever values it is made of (c[0] % 4 of 4). */
+static bool is_inside(const TdLocalArray *l, const TdBoundsItem *x) {
+  TdSpanEnv env = {.unit = l->unit, .look = any_value};
+  int64_t extent;
+  if (!td_expr_is_const(l->type->dim[x->dim], &extent)) return false;
+  TdSpan s = td_span_of(&env, x->expr->kid[x->dim]);
+  return s.lo >= 0 && s.hi < extent;
+}
+
+void td_local_note_range(const TdLocalArray *l, unsigned dims) {
+  TdAsk q = td_util_ask(l->r, l->unit);
+  TdDiag quiet = {.arena = l->r->arena};
+  const TdBoundsItem *item;
+  size_t n;
+  if (!td_bounds_check(&q, &item, &n, &quiet)) return;
+  for (size_t i = 0; i < n; i++)
+    if (item[i].kind == TD_BOUNDS_UNPROVED && item[i].expr->sym == l->sym &&
+        dims >> item[i].dim & 1 && !is_inside(l, &item[i])) {
+      td_util_note(l->r, "no longer checked: whether indices of '%s' are within its extents",
+                   l->sym->name);
+      return;
+    }
 }
 
 bool td_local_find(TdLocalArray *l, TdRewrite *r, int i) {

@@ -21,6 +21,9 @@ bool td_local_find_views(TdLocalArray *l, TdRewrite *r, const TdPlace *at);
 /* Notes that a step drops the check whether elements are written before they are read, unless a
  * nest of loops fills the array before anything else uses it. */
 void td_local_note_unwritten(const TdLocalArray *l);
+/* Notes that a step drops the check whether indices are within their extents, if one of a dimension
+ * of which `dims` has the bit is not proved to be. */
+void td_local_note_range(const TdLocalArray *l, unsigned dims);
 /* Writes out the tensor statements that use the array, in l->unit; nothing else may use it whole,
  * unless only they (`sets`) are looked at. */
 bool td_local_write_out(TdLocalArray *l, bool sets);

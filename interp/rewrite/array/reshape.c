@@ -158,10 +158,22 @@ static TdAttrs turn_attrs(const Reshape *h) {
   return now;
 }
 
+/* The old dimensions whose indices are digits of a number, which may be in range where they are
+ * not: all of a group but the outermost. */
+static unsigned digits_of(const Reshape *h) {
+  unsigned dims = 0;
+  for (int k = 0; k < h->n; k++) {
+    const Group *g = &h->group[k];
+    for (int d = g->from + 1; d < g->to && !is_same(h, g); d++) dims |= 1u << d;
+  }
+  return dims;
+}
+
 static const TdProg *apply(TdRewrite *r) {
   Reshape h = {0};
   if (!td_local_find(&h.l, r, ARRAY) || !read_extents(&h) || !find_groups(&h) || !find_type(&h))
     return NULL;
+  td_local_note_range(&h.l, digits_of(&h));
   const TdExpr *fill = h.l.decl->init == TD_INIT_FILL ? h.l.decl->expr[0] : NULL;
   return td_local_put(&h.l, h.type, fill, turn_attrs(&h), turn_access, &h);
 }

@@ -163,7 +163,7 @@ static bool is_unused_outside(const Outside *o, const TdStmt *s) {
 
 /* Whether the states that were taken belong to the lifted statements alone. */
 static bool check_states(Lift *l, const TdStmt *const *s, size_t n) {
-  for (size_t i = 0; i < td_printer_preamble(l->unit->body); i++) {
+  for (size_t i = 0; i < td_stmt_preamble(l->unit->body); i++) {
     const TdStmt *d = l->unit->body->kid[i];
     Outside o = {s, n, d->sym};
     if (d->cls != TD_LOCAL_STATE || !td_map_getp(&l->seen, d->sym)) continue;
@@ -224,7 +224,7 @@ static bool take_used(void *ud, const TdExpr *e) {
 /* The body without the constants and states that it does not use, the others in the order of their
  * first uses, as a program that is loaded has them. */
 static const TdStmt *used_data(TdRewrite *r, const TdStmt *body) {
-  Data d = {.body = body, .declared = td_printer_preamble(body)};
+  Data d = {.body = body, .declared = td_stmt_preamble(body)};
   d.list = TD_NEWN(r->arena, const TdStmt *, body->nkid);
   if (d.declared) td_walk_exprs(r->session->ctx, body, take_used, &d);
   for (size_t i = d.declared; i < body->nkid; i++) d.list[d.n++] = body->kid[i];

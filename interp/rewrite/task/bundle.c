@@ -134,7 +134,7 @@ static bool check_body(const Bundle *b) {
   const TdStmt *body = b->kernel->body;
   Holds h = {.prog = b->r->prog, .ctx = b->r->session->ctx};
   td_walk_exprs(h.ctx, body, look_expr, &h);
-  for (uint32_t i = (uint32_t)td_printer_preamble(body); i < body->nkid && !h.what; i++)
+  for (uint32_t i = (uint32_t)td_stmt_preamble(body); i < body->nkid && !h.what; i++)
     td_walk_stmt(h.ctx, body->kid[i], look_callee, &h);
   if (h.what) {
     bool state = *h.what == 's';
@@ -303,7 +303,7 @@ static const TdStmt *widen_state(Bundle *b, const TdStmt *s) {
 static bool make_body(Bundle *b) {
   TdRewrite *r = b->r;
   const TdStmt *body = b->kernel->body;
-  size_t data = td_printer_preamble(body);
+  size_t data = td_stmt_preamble(body);
   const TdStmt **list = TD_NEWN(r->arena, const TdStmt *, data + 1);
   for (size_t i = 0; i < data; i++) {
     list[i] = body->kid[i];

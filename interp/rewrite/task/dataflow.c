@@ -45,7 +45,7 @@ static const TdProg *apply(TdRewrite *r) {
                           s.unit->sym->name);
   if (s.loop && !check_loop(r, s.loop)) return NULL;
   s.block = s.loop ? td_for_body(s.loop) : s.unit->body;
-  s.lo = s.loop ? 0 : td_printer_preamble(s.block);
+  s.lo = s.loop ? 0 : td_stmt_preamble(s.block);
   s.hi = s.block->nkid;
   return td_stages_put(&s);
 }

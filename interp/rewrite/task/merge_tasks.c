@@ -374,7 +374,7 @@ static void join_bodies(Sequence *s) {
   TdRewrite *r = s->r;
   const TdStmt *x = s->ask->kernel[0]->body,
                *y = td_subst_in_stmt(&s->sub, s->ask->kernel[1]->body);
-  uint32_t dx = (uint32_t)td_printer_preamble(x), dy = (uint32_t)td_printer_preamble(y);
+  uint32_t dx = (uint32_t)td_stmt_preamble(x), dy = (uint32_t)td_stmt_preamble(y);
   Stmts out = {0}, first = {0};
   s->x = td_edit_slice(r->store, x, dx, x->nkid);
   s->y = td_edit_slice(r->store, y, dy, y->nkid);

@@ -215,7 +215,7 @@ static int truth_of(const Peel *p, const TdExpr *cond) {
 static const TdStmt *unguarded(const Peel *p) {
   TdRewrite *r = p->r;
   const TdStmt *body = p->kernel->body;
-  uint32_t data = (uint32_t)td_printer_preamble(body);
+  uint32_t data = (uint32_t)td_stmt_preamble(body);
   while (p->kernel->ncoord && body->nkid == data + 1 && body->kid[data]->kind == TD_STMT_IF) {
     const TdStmt *s = body->kid[data];
     int truth = truth_of(p, s->expr[0]);
@@ -282,7 +282,7 @@ static const TdExpr *is_left(const Peel *p) {
 static void leave_out(Peel *p) {
   TdRewrite *r = p->r;
   const TdStmt *body = p->kernel->body;
-  uint32_t data = (uint32_t)td_printer_preamble(body);
+  uint32_t data = (uint32_t)td_stmt_preamble(body);
   if (!p->rest->ncoord) {
     TdSym *coord = TD_NEWN(r->store->arena, TdSym, p->run->rank);
     for (int d = 0; d < p->run->rank; d++)
@@ -320,7 +320,7 @@ static bool is_idle(const Peel *p, const int64_t *id) {
   for (int d = 0; d < p->run->rank; d++)
     td_subst_expr(&sub, p->kernel->coord[d], td_util_const(p->r, id[d]));
   const TdStmt *s = p->kernel->body;
-  for (uint32_t at = (uint32_t)td_printer_preamble(s); at + 1 == s->nkid; at = 0) {
+  for (uint32_t at = (uint32_t)td_stmt_preamble(s); at + 1 == s->nkid; at = 0) {
     const TdStmt *x = s->kid[at];
     const TdExpr *c = x->kind == TD_STMT_IF ? td_subst_in_expr(&sub, x->expr[0]) : NULL;
     if (!c || c->kind != TD_EXPR_LIT) return false;
