@@ -206,7 +206,7 @@ inputs: ## libFuzzer on the parser, the .npy reader and the loader, SECONDS= (60
 
 inputs-build: $(INPUT)
 
-fuzz-plants: ## planted faults (tests/fuzz/faults.lua), each in a tree of its own: the fuzzer finds all of them
+fuzz-plants: ## the faults of tests/fuzz/faults.lua, each in a tree of its own: all are found
 	@$(LUA) tests/fuzz/plants.lua $(T)
 
 OUT = .
