@@ -117,19 +117,26 @@ static bool copies_agree(TdArena *a, const TdProg *p, TdDiag *d) {
   return false;
 }
 
-/* Adds what moves data, with more streams or, where these are too many, fewer. */
+/* Adds what moves data: with more streams or, where these are too many, fewer; through what an
+ * iteration touches or, where no DMA moves that, all that a core does. */
 static bool emit_completed(TdModule *m, TdDiag *d) {
-  TdDiag why = {.arena = d->arena};
   TdBuild b = build_of(m, d);
-  m->whole = td_complete_prog(m->arena, m->prog, 0, &m->steps);
-  if (emit(m, &why)) return true;
-  const char *steps = m->steps;
-  m->whole = td_complete_prog(m->arena, m->prog, m->target->columns(&b), &m->steps);
-  m->lowered = (TdLowered){0};
-  TdDiag again = {.arena = d->arena};
-  bool other = *steps && strcmp(steps, m->steps) != 0 && why.kind == TD_UNSUPPORTED;
-  if (other && emit(m, &again)) return true;
-  *d = other ? again : why;
+  int columns = m->target->columns(&b);
+  const TdCompleteWay way[] = {{0, false}, {columns, false}, {0, true}, {columns, true}};
+  enum { WAYS = sizeof way / sizeof *way, TOLD = 2 }; /* the last of which the refusal tells */
+  const char *tried[WAYS];
+  for (size_t i = 0, n = 0; i < WAYS; i++) {
+    TdDiag why = {.arena = d->arena};
+    bool again = false;
+    m->whole = td_complete_prog(m->arena, m->prog, way[i], &m->steps);
+    m->lowered = (TdLowered){0};
+    for (size_t k = 0; k < n; k++) again |= strcmp(tried[k], m->steps) == 0;
+    if (again) continue;
+    tried[n++] = m->steps;
+    if (emit(m, &why)) return true;
+    if (i < TOLD) *d = why;
+    if (why.kind != TD_UNSUPPORTED || !*m->steps) return false;
+  }
   return false;
 }
 

@@ -14,11 +14,13 @@
 #include "rewrite/prim.h"
 
 enum { MOST_BYTES = 1 << 13, MOST_STEPS = 256, AXIS_0 = -1 };
+enum { WORD = 4 }; /* bytes that a DMA moves */
 
 typedef struct Complete {
   TdArena *arena;
   TdSchedule s;
   TdAffine *affine;
+  TdCompleteWay way;
   TdSym design; /* that is completed */
 } Complete;
 
@@ -119,30 +121,35 @@ static bool isolate_locals(Complete *c, TdSym unit) {
   return false;
 }
 
-/* Whether the local of a unit is of a size that a core holds twice beside others. */
-static bool is_small(const Complete *c, TdSym unit, const char *name) {
+/* Whether the local of a unit is of a size that a core holds twice beside others; of whole words,
+ * if these are asked for. */
+static bool is_block(const Complete *c, TdSym unit, const char *name, bool words) {
   Locals l = {.arena = c->arena};
   int64_t n;
   td_walk_stmt(td_arena_ctx(c->arena), unit_of(c, unit)->body, look_local, &l);
-  for (size_t i = 0; i < l.at.n; i++)
-    if (strcmp(l.at.at[i]->sym->name, name) == 0)
-      return td_type_count(l.at.at[i]->type, &n) &&
-             n * (int64_t)td_type_bytes(td_type_scalar(l.at.at[i]->type)) <= MOST_BYTES;
+  for (size_t i = 0; i < l.at.n; i++) {
+    const TdType *t = l.at.at[i]->type;
+    if (strcmp(l.at.at[i]->sym->name, name) != 0) continue;
+    if (!td_type_count(t, &n)) return false;
+    n *= (int64_t)td_type_bytes(td_type_scalar(t));
+    return n <= MOST_BYTES && (!words || n % WORD == 0);
+  }
   return false;
 }
 
-/* Puts a parameter through a local in a loop, out of it where each turn has the same, and isolates
- * that; false: nothing changed. */
-static bool buffer(Complete *c, TdSym unit, const char *param, const char *loop) {
+/* Puts a parameter through a local in a loop, out of it where each turn has the same, or in all of
+ * the unit, and isolates that; false: nothing changed. */
+static bool buffer(Complete *c, TdSym unit, const char *param, const char *loop, bool words) {
   TdSchedule before = c->s;
   const char *const *made, *name;
   if (step(c, "buffer_at", in_unit(c, unit_of(c, unit), param), loop, 0, &made)) {
     name = made[0];
-    if (!is_small(c, unit, name)) {
+    if (!is_block(c, unit, name, words)) {
       c->s = before;
       return false;
     }
-    step(c, "hoist", in_unit(c, unit_of(c, unit), name), loop, 0, &made);
+    if (strcmp(loop, unit->name) != 0)
+      step(c, "hoist", in_unit(c, unit_of(c, unit), name), loop, 0, &made);
     if (step(c, "isolate", in_unit(c, unit_of(c, unit), name), NULL, 0, &made)) return true;
   }
   c->s = before;
@@ -164,28 +171,35 @@ static size_t loops_of(const Complete *c, TdSym unit, const char ***specs) {
   return k;
 }
 
-/* Puts one parameter through a local, in some loop or in one of a single turn around a loop. */
-static bool buffer_param(Complete *c, TdSym unit, const char *param) {
+/* The turns of a loop, or 0 where they are no number. */
+static int64_t turns_of(const Complete *c, const char *loop) {
+  TdPlace at;
+  TdDiag quiet = {.arena = c->arena};
+  int64_t lo, hi;
+  bool known = td_cursor_loop(c->arena, c->s.now->prog, loop, &at, &quiet) &&
+               td_expr_is_const(td_for_lo(at.stmt), &lo) &&
+               td_expr_is_const(td_for_hi(at.stmt), &hi);
+  return known ? hi - lo : 0;
+}
+
+/* Puts one parameter through a local: in some loop, in one around a part of a loop, or in the whole
+ * unit, which comes first where that is asked for. */
+static bool buffer_param(Complete *c, TdSym unit, const char *param, bool words) {
   const char **loop, *const *made;
   size_t n = loops_of(c, unit, &loop);
+  if (c->way.whole && buffer(c, unit, param, unit->name, words)) return true;
   for (size_t i = 0; i < n; i++)
-    if (buffer(c, unit, param, loop[i])) return true;
+    if (buffer(c, unit, param, loop[i], words)) return true;
   for (size_t i = 0; i < n; i++) {
     TdSchedule before = c->s;
-    TdPlace at;
-    TdDiag quiet = {.arena = c->arena};
-    int64_t lo, hi;
-    if (!td_cursor_loop(c->arena, c->s.now->prog, loop[i], &at, &quiet) ||
-        !td_expr_is_const(td_for_lo(at.stmt), &lo) || !td_expr_is_const(td_for_hi(at.stmt), &hi) ||
-        hi - lo < 2)
-      continue;
-    for (int64_t f = hi - lo; f > 1; f--) {
-      if ((hi - lo) % f || !step(c, "split", loop[i], NULL, f, &made)) continue;
-      if (buffer(c, unit, param, in_unit(c, unit_of(c, unit), made[0]))) return true;
+    int64_t turns = turns_of(c, loop[i]);
+    for (int64_t f = turns; f > 1; f--) {
+      if (turns % f || !step(c, "split", loop[i], NULL, f, &made)) continue;
+      if (buffer(c, unit, param, in_unit(c, unit_of(c, unit), made[0]), words)) return true;
       c->s = before;
     }
   }
-  return false;
+  return buffer(c, unit, param, unit->name, words);
 }
 
 /* A search for a call that is given a parameter. */
@@ -218,8 +232,9 @@ static bool improve(Complete *c, const TdRun *run) {
   if (isolate_locals(c, u->sym)) return true;
   TdSchedule before = c->s;
   bool expands = step(c, "expand", u->sym->name, NULL, 0, &made);
-  for (size_t i = 0; i < u->nparam; i++)
-    if (buffer_param(c, u->sym, u->param[i].sym->name)) return true;
+  for (int words = 1; words >= 0; words--)
+    for (size_t i = 0; i < u->nparam; i++)
+      if (buffer_param(c, u->sym, u->param[i].sym->name, words)) return true;
   if (expands && isolate_locals(c, u->sym)) return true;
   c->s = before;
   return inline_call(c, u);
@@ -382,7 +397,7 @@ static bool lacks(const TdUnit *d) {
 }
 
 /* Adds what the design lacks. */
-static void complete(Complete *c, int columns) {
+static void complete(Complete *c) {
   for (int n = 0; n < MOST_STEPS && chain_some(c); n++) {
   }
   for (int n = 0; n < MOST_STEPS; n++) {
@@ -391,9 +406,10 @@ static void complete(Complete *c, int columns) {
     for (size_t i = 0; i < d->nrun && !better; i++) better = improve(c, &d->run[i]);
     if (!better) break;
   }
-  if (columns) coalesce_all(c);
-  if (columns) merge_all(c);
-  if (columns) spread(c, columns);
+  if (!c->way.columns) return;
+  coalesce_all(c);
+  merge_all(c);
+  spread(c, c->way.columns);
 }
 
 /* The designs that a program is, or that its root calls one after the other. */
@@ -422,11 +438,14 @@ static Designs designs_of(TdArena *a, const TdProg *p) {
   return k;
 }
 
-const TdProg *td_complete_prog(TdArena *a, const TdProg *p, int columns, const char **steps) {
+const TdProg *td_complete_prog(TdArena *a, const TdProg *p, TdCompleteWay way, const char **steps) {
   *steps = "";
   if (!designs_of(a, p).sym.n || !has_sizes(p)) return p;
   TdStore *st = td_store_inner(a, p->store->session);
-  Complete c = {.arena = a, .s = td_schedule_new(st, &td_prim_kind, p), .affine = td_affine_new(a)};
+  Complete c = {.arena = a,
+                .s = td_schedule_new(st, &td_prim_kind, p),
+                .affine = td_affine_new(a),
+                .way = way};
   TdVersion *first = td_arena_copy(st->arena, c.s.now, sizeof *first);
   first->prog = sized(st, first->prog);
   first->next_uid = st->next_uid;
@@ -435,7 +454,7 @@ const TdProg *td_complete_prog(TdArena *a, const TdProg *p, int columns, const c
   Designs designs = designs_of(a, first->prog);
   for (size_t i = 0; i < designs.sym.n; i++) {
     c.design = designs.sym.at[i];
-    complete(&c, columns);
+    complete(&c);
   }
   TdText t = td_text_new(a);
   td_schedule_log(&t, &c.s);

@@ -4,11 +4,17 @@
 
 #include "ir/ir.h"
 
+/* What is tried where there is a choice. */
+typedef struct TdCompleteWay {
+  int columns; /* not 0: as few streams as can be (coalesce, merge), handed out from so many */
+  bool whole;  /* a core holds all that it touches of an argument, where that is small enough;
+                * otherwise what an iteration does */
+} TdCompleteWay;
+
 /* p, a design, in which tasks on cores touch no argument: each goes through a local, whose copies
  * are tasks on the host (isolate), and other tokens than blocks go between no two tasks (bundle,
- * chain). `columns`, if it is not 0: as few streams as can be (coalesce, merge), handed out from so
- * many columns. Owned by a, like *steps, the lines that a user would write for it ("" for a design
- * that lacks nothing). What stands in the way is left to those who validate. */
-const TdProg *td_complete_prog(TdArena *a, const TdProg *p, int columns, const char **steps);
+ * chain). Owned by a, like *steps, the lines that a user would write for it ("" for a design that
+ * lacks nothing). What stands in the way is left to those who validate. */
+const TdProg *td_complete_prog(TdArena *a, const TdProg *p, TdCompleteWay way, const char **steps);
 
 #endif

@@ -128,6 +128,45 @@ t.test("a core goes where data says in what it holds", function()
   end)
   same(d, {i32[8], i32[8], i32[8]})
 end)
+
+t.test("a core holds all that it touches where no part of it moves alone", function()
+  local function rows(n)
+    return tide.design(function(e)
+      e.gemv = task {
+        map = {4}, A = i16[4 * n][36]:layout "S0R", x = i16[36], y = i32[4 * n]:layout "S0",
+        function(A, x, y)
+          for i in grid(n) do
+            local sum = i32(0)
+            for k in grid(36) do sum = sum + A[i][k] * x[k] end
+            y[i] = sum
+          end
+        end,
+      }
+    end), {i16[4 * n][36], i16[36], i32[4 * n]}
+  end
+  for _, n in ipairs {5, 6, 7} do t.has(same(rows(n)).steps, "isolate") end
+  local scan = tide.design(function(e)
+    e.scan = task {x = i32[40], y = i32[40], function(x, y)
+      local sum = i32(0)
+      for i in grid(40) do
+        sum = sum + x[i]
+        y[i] = sum
+      end
+    end}
+  end)
+  t.has(same(scan, {i32[40], i32[40]}).steps, 's:buffer_at("scan:x", "scan")')
+  local maxima = tide.design(function(e)
+    e.maxima = task {map = {2}, x = i8[8][20]:layout "S0R", y = i8[8]:layout "S0", function(x, y)
+      for i in grid(4) do
+        local most = i8(-128)
+        for j in grid(20) do most = tide.max(most, x[i][j]) end
+        y[i] = most
+      end
+    end}
+  end)
+  same(maxima, {i8[8][20], i8[8]})
+end)
+
 t.test("what is larger than a core stays where it is, and is refused", function()
   local function gather(n)
     return tide.design(function(e)
