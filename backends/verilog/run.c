@@ -288,18 +288,6 @@ static bool write_ends(Job *j, const TdCallArg *arg) {
   return true;
 }
 
-/* Element number k of a token that the bench wrote as n digits. */
-static uint64_t element_of(const char *digit, size_t n, int64_t k, int width) {
-  uint64_t v = 0;
-  for (int bit = width; bit-- > 0;) {
-    int64_t at = k * width + bit;
-    char c = digit[n - 1 - (size_t)at / 4];
-    int x = c >= 'a' ? c - 'a' + 10 : c - '0';
-    v = v << 1 | (uint64_t)(x >> at % 4 & 1);
-  }
-  return v;
-}
-
 /* The tokens that were put to a port, which a file lists beside their cycles. */
 static TdTensor *read_tokens(Job *j, const TdParam *p, const char *text, int64_t n) {
   TdArena *a = j->r->arena;
@@ -315,7 +303,7 @@ static TdTensor *read_tokens(Job *j, const TdParam *p, const char *text, int64_t
     const char *digit = text + strcspn(text, " ") + 1;
     for (int64_t i = 0; i < each; i++, td_tensor_next(out, index))
       td_tensor_put(out, index,
-                    td_num_of_word(e, element_of(digit, strcspn(digit, "\n"), i, e->w)));
+                    td_num_of_word(e, td_verilog_element(digit, strcspn(digit, "\n"), i, e->w)));
   }
   return out;
 }

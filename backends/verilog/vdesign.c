@@ -120,6 +120,18 @@ static void array_pins(TdVdDesign *d, const TdVlogArray *x, const char *all, con
     }
 }
 
+/* What the timed run calls the instances of a box: "pe[0][1]". */
+static const char *const *names_of(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b) {
+  const char **name = TD_NEWN(d->arena, const char *, b->count);
+  for (uint32_t i = 0; i < b->count; i++) {
+    TdText t = td_text_new(d->arena);
+    td_text_puts(&t, c->task);
+    for (int r = 0; r < c->rank; r++) td_text_putf(&t, "[%" PRId64 "]", ids(c, b->first + i)[r]);
+    name[i] = td_text_str(&t);
+  }
+  return name;
+}
+
 /* The instances of a box. False where a port is no affine function of the ids. */
 static bool put_box(TdVdDesign *d, const TdNetClass *c, const TdVlogModule *m, const TdVdBox *b) {
   TdText t = td_text_new(d->arena), before = td_text_new(d->arena);
@@ -156,7 +168,12 @@ static bool put_box(TdVdDesign *d, const TdNetClass *c, const TdVlogModule *m, c
   td_text_puts(o, td_text_str(&before));
   td_text_line(o, "  %s task_ (.clk(clk), .rst(rst), .start(start), .busy(%s_busy[%u + G])%s);",
                m->name, m->name, b->first, td_text_str(&t));
+  td_text_puts(o, "`ifdef TIDE_EVENTS\n");
+  td_text_line(o, "  tide_watch watch (.clk(clk), .rst(rst), .busy(%s_busy[%u + G]));", m->name,
+               b->first);
+  td_text_puts(o, "`endif\n");
   td_text_line(o, "end endgenerate");
+  td_vec_push(d->arena, &d->task, ((TdVlogTask){label, names_of(d, c, b), b->count}));
   return true;
 }
 
@@ -392,6 +409,8 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, TdVlogFiles *files, T
   td_vstream_ends(&d, out);
   out->array = d.array.at;
   out->narray = d.array.n;
+  out->task = d.task.at;
+  out->ntask = d.task.n;
   out->open = d.open.at;
   out->nopen = d.open.n;
   out->pin = d.pin.at;

@@ -10,7 +10,7 @@ typedef struct TdVdStream {
   const TdStream *stream;
   const char *name;
   int rank, width; /* of a beat */
-  int64_t depth, beats, latency, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
+  int64_t depth, beats, elements, latency, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
   bool *used[2];             /* ends that a task gets from, puts to */
   int32_t *end[2];           /* the instance that gets from, puts to each, by number; -1: none */
   int64_t stay;              /* cycles that tokens stay in those that are delay lines */
@@ -30,6 +30,7 @@ typedef struct TdVdDesign {
   TD_VEC(TdVdStream) stream;
   TD_VEC(TdVlogArray) array;
   TD_VEC(const char *) module; /* their names */
+  TD_VEC(TdVlogTask) task;
   TD_VEC(TdVlogOpen) open;
   bool is_static; /* control is */
   TdDiag *diag;

@@ -68,6 +68,8 @@ typedef struct TdVlogStream {
   TdLoc loc;
   int rank;
   int64_t depth, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
+  const TdType *element;     /* of its tokens; NULL: they are numbers of buffers */
+  int64_t elements, in_beat; /* of a token; of what moves at once */
 } TdVlogStream;
 
 /* A port of a design's module, beside clk, rst, start and busy. */
@@ -87,6 +89,12 @@ typedef struct TdVlogOpen {
   int width;
   int64_t beats, count, *ordinal; /* in the array of streams */
 } TdVlogOpen;
+
+/* Instances of tasks as scopes: what each is called. */
+typedef struct TdVlogTask {
+  const char *scope, *const *name;
+  size_t count;
+} TdVlogTask;
 
 /* When a task moves tokens, where it is one pipelined loop of which each iteration gets or puts one
  * at each of its ends: its first firing starts in cycle `first` at the soonest, each `ii` cycles
@@ -114,6 +122,8 @@ typedef struct TdVlogModule {
   size_t nopen;
   const TdVlogPin *pin; /* of a design */
   size_t npin;
+  const TdVlogTask *task; /* the same */
+  size_t ntask;
 } TdVlogModule;
 
 /* A program on its way to text. */
@@ -174,7 +184,10 @@ extern const char *const td_verilog_library_main, *const td_verilog_library_cloc
 /* Where element `index` of an array lies. */
 void td_verilog_locate(const TdVlogArray *x, const int64_t *index, int64_t *bank, int64_t *at);
 
-/* events.c: the cycles of tokens that the streams of a simulation told, in what it printed. */
+/* Element number k, of width bits, of what n hexadecimal digits say, element 0 lowest. */
+uint64_t td_verilog_element(const char *digit, size_t n, int64_t k, int width);
+/* events.c: what the streams and tasks of a simulation printed: the cycles of tokens, their hashes,
+ * when tasks run. */
 void td_verilog_events_read(TdArena *a, const TdVlogModule *top, const char *said, TdTimed *out);
 
 /* run.c: the simulation. */

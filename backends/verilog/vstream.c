@@ -94,6 +94,7 @@ static bool take_shape(TdVdDesign *d, TdVdStream *w) {
   if (n * element > MOST_TOKEN)
     return td_vdesign_refuse(d, s->loc, "tokens of more than 65,536 bits");
   w->width = (int)beat;
+  w->elements = n;
   w->latency = latency && latency->arg[0].i > 1 ? latency->arg[0].i : 1;
   return true;
 }
@@ -150,6 +151,11 @@ void td_vstream_ends(TdVdDesign *d, TdVlogModule *out) {
     s.rank = w->rank;
     s.depth = w->depth;
     s.count = w->count;
+    if (!w->stream->type->block) {
+      s.element = td_type_scalar(w->stream->type);
+      s.elements = w->elements;
+      s.in_beat = w->width / s.element->w;
+    }
     for (int r = 0; r < w->rank; r++) {
       s.lo[r] = w->lo[r];
       s.n[r] = w->n[r];

@@ -251,18 +251,47 @@ const TdVl *td_vtree_fit(TdVlModule *m, const TdVl *x, int width, bool is_signed
   return td_vtree_cat(m, repeat(m, top, more), s);
 }
 
-const TdVl *td_vtree_and(TdVlModule *m, const TdVl *x, const TdVl *y) {
+/* Whether two trees are the same text; those that are large are taken to differ. */
+static bool is_same(const TdVl *x, const TdVl *y, int depth) {
+  if (x == y) return true;
+  if (!x || !y || !depth || x->kind != y->kind || x->width != y->width) return false;
+  if (x->sig != y->sig || x->bits != y->bits || x->lo != y->lo || x->is_signed != y->is_signed)
+    return false;
+  if ((x->op || y->op) && (!x->op || !y->op || strcmp(x->op, y->op) != 0)) return false;
+  return is_same(x->x, y->x, depth - 1) && is_same(x->y, y->y, depth - 1) &&
+         is_same(x->z, y->z, depth - 1);
+}
+
+static bool is_op(const TdVl *x, const char *op) {
+  return x->kind == TD_VL_BINARY && x->width == 1 && strcmp(x->op, op) == 0;
+}
+
+/* Whether y is x, or one of the terms that x joins by op. */
+static bool is_term(const TdVl *x, const char *op, const TdVl *y) {
+  enum { DEPTH = 4 };
+  while (is_op(x, op)) {
+    if (is_term(x->y, op, y)) return true;
+    x = x->x;
+  }
+  return is_same(x, y, DEPTH);
+}
+
+/* Joins two bits by an associative operator that takes a term once; `unit` leaves the other as it
+ * is. Either may be NULL, for none. */
+static const TdVl *join(TdVlModule *m, const char *op, bool unit, const TdVl *x, const TdVl *y) {
   uint64_t bits;
-  if (!x || (y && td_vtree_is_const(x, &bits))) return !x || bits ? y : x;
-  if (!y || td_vtree_is_const(y, &bits)) return !y || bits ? x : y;
-  return td_vtree_binary(m, "&", 1, x, y);
+  if (!x || (y && td_vtree_is_const(x, &bits))) return !x || bits == unit ? y : x;
+  if (!y || td_vtree_is_const(y, &bits)) return !y || bits == unit ? x : y;
+  if (is_op(y, op)) return join(m, op, unit, join(m, op, unit, x, y->x), y->y);
+  return is_term(x, op, y) ? x : td_vtree_binary(m, op, 1, x, y);
+}
+
+const TdVl *td_vtree_and(TdVlModule *m, const TdVl *x, const TdVl *y) {
+  return join(m, "&", true, x, y);
 }
 
 const TdVl *td_vtree_or(TdVlModule *m, const TdVl *x, const TdVl *y) {
-  uint64_t bits;
-  if (!x || (y && td_vtree_is_const(x, &bits))) return !x || !bits ? y : x;
-  if (!y || td_vtree_is_const(y, &bits)) return !y || !bits ? x : y;
-  return td_vtree_binary(m, "|", 1, x, y);
+  return join(m, "|", false, x, y);
 }
 
 const TdVl *td_vtree_not(TdVlModule *m, const TdVl *x) {

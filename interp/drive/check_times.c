@@ -89,56 +89,112 @@ static bool is_same_end(TdCheckTimes *c, const TdParam *p, const TdEvalPort *x, 
   return true;
 }
 
-/* A token that moves in another cycle. */
-typedef struct Moved {
-  const char *stream, *does;
+/* What is the first to differ: a token that moves in another cycle or is another, or is missing;
+ * when a task begins or ends. */
+typedef struct Differs {
+  const char *name, *does;
   size_t token;
-  int64_t cycle, other;
-} Moved;
+  int64_t cycle, other; /* -1: it does not happen */
+} Differs;
 
-/* Keeps the first token of one end whose cycle differs, if it is the earliest so far. */
-static void find_moved(const char *stream, const char *does, const int64_t *x, size_t nx,
-                       const int64_t *y, size_t ny, Moved *m) {
-  size_t k = 0;
-  while (k < nx && k < ny && x[k] == y[k]) k++;
-  if (k == nx || k == ny) return;
-  int64_t first = x[k] < y[k] ? x[k] : y[k], was = m->cycle < m->other ? m->cycle : m->other;
-  if (!m->stream || first < was) *m = (Moved){stream, does, k, x[k], y[k]};
+static int64_t earlier(int64_t x, int64_t y) {
+  return y < 0 || (x >= 0 && x < y) ? x : y;
 }
 
-/* Whether all tokens moved in the same cycles, where both runs kept them. */
-static bool is_same_time(TdCheckTimes *c, const TdTimed *x, const TdTimed *y, TdDiag *d) {
-  const TdUnit *u = td_prog_root(c->prog);
-  Moved m = {0};
-  for (size_t i = 0; i < x->nstream && x->kept && y->kept; i++)
-    for (size_t k = 0; k < y->nstream; k++) {
-      const TdTimedStream *s = &x->stream[i], *o = &y->stream[k];
-      if (strcmp(s->name, o->name) != 0) continue;
-      find_moved(s->name, "put", s->put, s->nput, o->put, o->nput, &m);
-      find_moved(s->name, "got", s->got, s->ngot, o->got, o->ngot, &m);
-      break;
-    }
-  if (!m.stream) return true;
-  TdLoc loc = u->loc;
+static void keep_first(Differs *m, Differs x) {
+  if (!m->name || earlier(x.cycle, x.other) < earlier(m->cycle, m->other)) *m = x;
+}
+
+/* The tokens of one end of a stream: their cycles, and hashes or NULL. */
+typedef struct End {
+  const char *stream, *does;
+  const int64_t *at;
+  size_t n;
+  const uint64_t *token;
+} End;
+
+/* Keeps the first token of one end that differs, if it is the earliest so far. */
+static void find_token(const End *x, const End *y, Differs *m) {
+  for (size_t k = 0; k < x->n || k < y->n; k++) {
+    int64_t own = k < x->n ? x->at[k] : -1, other = k < y->n ? y->at[k] : -1;
+    bool known = own == other && x->token && y->token && x->token[k] && y->token[k];
+    if (own == other && (!known || x->token[k] == y->token[k])) continue;
+    keep_first(m, (Differs){x->stream, x->does, k, own, other});
+    return;
+  }
+}
+
+static void find_stream(const TdTimedStream *x, const TdTimedStream *y, Differs *m) {
+  const uint64_t *got = y->taken ? y->taken : y->token;
+  End put[] = {{x->name, "put", x->put, x->nput, x->token},
+               {y->name, "put", y->put, y->nput, y->token}};
+  End get[] = {{x->name, "got", x->got, x->ngot, x->token}, {y->name, "got", y->got, y->ngot, got}};
+  find_token(&put[0], &put[1], m);
+  find_token(&get[0], &get[1], m);
+}
+
+static void find_task(const TdTimedTask *x, const TdTimedTask *y, Differs *m) {
+  if (x->begin != y->begin) keep_first(m, (Differs){x->name, "begins", 0, x->begin, y->begin});
+  if (x->end != y->end) keep_first(m, (Differs){x->name, "ends", 0, x->end, y->end});
+}
+
+/* Where a stream is declared. */
+static TdLoc place_of(const TdUnit *u, const char *stream) {
   for (size_t i = 0; i < u->nstream; i++) {
     size_t n = strlen(u->stream[i].sym->name);
-    bool own = strncmp(m.stream, u->stream[i].sym->name, n) == 0;
-    if (own && (!m.stream[n] || m.stream[n] == '[')) loc = u->stream[i].loc;
+    if (strncmp(stream, u->stream[i].sym->name, n) == 0 && (!stream[n] || stream[n] == '['))
+      return u->stream[i].loc;
   }
+  return u->loc;
+}
+
+/* "in cycle 4", or that it is not. */
+static const char *when(TdCheckTimes *c, int64_t cycle) {
+  return cycle < 0 ? "never" : td_text_fmt(c->arena, "in cycle %" PRId64, cycle);
+}
+
+static bool tell(TdCheckTimes *c, const Differs *m, TdDiag *d) {
+  const TdUnit *u = td_prog_root(c->prog);
+  bool task = *m->does == 'b' || *m->does == 'e';
+  TdLoc loc = task ? u->loc : place_of(u, m->name);
+  if (task)
+    return td_diag_set(d, TD_BUG, "verilog-differs", loc, "%s %s %s of the timed run, here %s",
+                       m->name, m->does, when(c, m->cycle), when(c, m->other));
+  if (m->cycle == m->other)
+    return td_diag_set(d, TD_BUG, "verilog-differs", loc,
+                       "token %zu of %s, %s %s, has another value than in the timed run", m->token,
+                       m->name, m->does, when(c, m->cycle));
   return td_diag_set(d, TD_BUG, "verilog-differs", loc,
-                     "token %zu of %s is %s in cycle %" PRId64
-                     " of the timed run, here in %" PRId64,
-                     m.token, m.stream, m.does, m.cycle, m.other);
+                     "token %zu of %s is %s %s of the timed run, "
+                     "here %s",
+                     m->token, m->name, m->does, when(c, m->cycle), when(c, m->other));
+}
+
+/* Whether all tokens are the same and moved in the same cycles, and tasks began and ended in them,
+ * where both runs kept that. */
+static bool is_same_time(TdCheckTimes *c, const TdTimed *x, const TdTimed *y, TdDiag *d) {
+  Differs m = {0};
+  if (!x->kept || !y->kept) return true;
+  for (size_t i = 0; i < x->nstream; i++)
+    for (size_t k = 0; k < y->nstream; k++)
+      if (strcmp(x->stream[i].name, y->stream[k].name) == 0) {
+        find_stream(&x->stream[i], &y->stream[k], &m);
+        break;
+      }
+  for (size_t i = 0; i < x->ntask; i++)
+    for (size_t k = 0; k < y->npart; k++)
+      if (strcmp(x->task[i].name, y->part[k].name) == 0) find_task(&x->task[i], &y->part[k], &m);
+  return !m.name || tell(c, &m, d);
 }
 
 bool td_check_times_after(TdCheckTimes *c, const TdCallArg *arg, const TdTimed *other, TdDiag *d) {
   const TdUnit *u = td_prog_root(c->prog);
+  if (other && !is_same_time(c, td_timed_run_report(c->run), other, d)) return false;
   for (size_t i = 0; i < u->nparam; i++)
     if (arg[i].tensor && !is_same(c, &u->param[i], c->arg[i].tensor, arg[i].tensor, d))
       return false;
   for (size_t i = 0; i < u->nparam; i++)
     if (arg[i].port && !is_same_end(c, &u->param[i], c->arg[i].port, arg[i].port, d)) return false;
-  if (other && !is_same_time(c, td_timed_run_report(c->run), other, d)) return false;
   int64_t cycles = td_timed_run_report(c->run)->cycles;
   return !other || other->cycles == cycles ||
          td_diag_set(d, TD_BUG, "verilog-differs", u->loc,

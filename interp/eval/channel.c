@@ -228,6 +228,7 @@ TdRan td_channel_put(TdTask *t, const TdStmt *s) {
   td_channel_give(&c->full, buffer);
   c->put++;
   if (t->clock) td_clock_put(t->clock, c->wire, slot, s);
+  if (t->clock) td_timed_token(m, c, &c->buffer[buffer]);
   if (m->options->log) c->hash = log_token(c->hash, &c->buffer[buffer]);
   if (c->outside) td_outside_drain(m, c);
   return TD_RAN;

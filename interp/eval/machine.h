@@ -373,6 +373,8 @@ void td_timed_task(TdMachine *m, TdTask *t);
 void td_timed_place(TdMachine *m, TdMemory *x);
 void td_timed_access(TdTask *t, const TdMemory *x, int64_t offset, bool write);
 int64_t td_timed_sync(TdMachine *m);
+/* Keeps the hash of a token that was put to c. */
+void td_timed_token(TdMachine *m, TdChannel *c, const TdMemory *token);
 void td_timed_streams(TdMachine *m, const TdView *array, const TdUnit *u, const TdStream *s);
 const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root);
 

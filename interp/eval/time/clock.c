@@ -474,6 +474,7 @@ TdTimedStream td_clock_stream(const TdWire *w) {
                          .got = w->every_got.at,
                          .beats = w->beats,
                          .block = w->block,
+                         .token = w->every_token.n == w->every_put.n ? w->every_token.at : NULL,
                          .nput = w->every_put.n,
                          .ngot = w->every_got.n};
 }

@@ -89,6 +89,7 @@ typedef struct TdWire {
   TdKeep *keep; /* NULL: nothing */
   TD_VEC(int64_t) every_put;
   TD_VEC(int64_t) every_got;
+  TD_VEC(uint64_t) every_token; /* hashes of what was put; 0: not all of it was written */
 } TdWire;
 
 /* The cycle from which the end outside is ready for token k. */

@@ -48,6 +48,23 @@ void td_timed_access(TdTask *t, const TdMemory *x, int64_t offset, bool write) {
   }
 }
 
+uint64_t td_timed_mix(uint64_t hash, const TdType *e, uint64_t value) {
+  uint64_t word = td_num_word(e, value);
+  return td_map_mix(hash, e->w < 64 ? word & ((UINT64_C(1) << e->w) - 1) : word) | 1;
+}
+
+void td_timed_token(TdMachine *m, TdChannel *c, const TdMemory *token) {
+  TdWire *w = c->wire;
+  uint64_t hash = 1;
+  if (!w || c->block || !w->keep || w->keep->left < 0) return;
+  for (int64_t i = 0; i < token->count && hash; i++) {
+    TdValue v = token->cell[i];
+    hash =
+        td_value_is_concrete(v) && !td_value_is_wide(v) ? td_timed_mix(hash, token->elem, v.lo) : 0;
+  }
+  td_vec_push(m->arena, &w->every_token, hash);
+}
+
 int64_t td_timed_sync(TdMachine *m) {
   return m->options->times && m->options->keep ? ++m->options->keep->syncs : 0;
 }

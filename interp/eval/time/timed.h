@@ -47,6 +47,8 @@ typedef struct TdTimedStream {
   const char *name;
   int64_t depth, tokens, most; /* most: tokens in it at the end of a cycle */
   const int64_t *put, *got;    /* cycles of all tokens, if the run kept them */
+  const uint64_t *token;       /* and their hashes (td_timed_mix); 0: not known. NULL: of none */
+  const uint64_t *taken;       /* the same where they are got; NULL: as they were put */
   size_t nput, ngot;
   int64_t beats;
   bool block;
@@ -75,6 +77,8 @@ typedef struct TdTimed {
   int64_t fill, drain; /* cycles before all tasks that multiply do, and after one no longer does */
   const TdTimedTask *task;
   size_t ntask;
+  const TdTimedTask *part; /* of a simulation that is one task: its tasks, when they run */
+  size_t npart;
   const TdTimedStream *stream;
   size_t nstream;
   const char *const *kind; /* of work (TdTimes) */
@@ -88,6 +92,8 @@ typedef struct TdTimed {
   uint64_t run; /* number of the run, of the program's runs with a clock */
 } TdTimed;
 
+/* The hash of a token after one more of its elements, of type e. */
+uint64_t td_timed_mix(uint64_t hash, const TdType *e, uint64_t value);
 /* The least depth at which no put of this run would have waited for a place; 0: that is not kept,
  * or buffers are handed over, which are held for a while. */
 int64_t td_timed_room(const TdTimedStream *s);
