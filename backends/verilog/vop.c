@@ -62,13 +62,25 @@ static const TdVl *compare(TdVlModule *m, const char *op, TdVlNum x, TdVlNum y) 
 }
 
 static const TdVl *is_zero(TdVlModule *m, const TdVl *x) {
+  uint64_t bits;
+  if (td_vtree_is_const(x, &bits)) return td_vtree_const(m, 1, !bits);
   return td_vtree_binary(m, "==", 1, x, td_vtree_const(m, x->width, 0));
 }
 
 /* Whether x is below zero. */
 static const TdVl *sign(TdVlModule *m, TdVlNum x) {
+  uint64_t bits;
   if (!x.is_signed) return td_vtree_const(m, 1, 0);
+  if (td_vtree_is_const(x.e, &bits)) return td_vtree_const(m, 1, bits >> (x.e->width - 1));
   return td_vtree_slice(m, td_vtree_sig(m, td_vtree_named(m, "of", x.e)), x.e->width - 1, 1);
+}
+
+/* Whether two signs do. */
+static const TdVl *differ(TdVlModule *m, const TdVl *x, const TdVl *y) {
+  uint64_t bits;
+  if (td_vtree_is_const(x, &bits)) return bits ? td_vtree_not(m, y) : y;
+  if (td_vtree_is_const(y, &bits)) return bits ? td_vtree_not(m, x) : x;
+  return td_vtree_binary(m, "^", 1, x, y);
 }
 
 static const TdVl *negate(TdVlModule *m, const TdVl *x) {
@@ -87,39 +99,53 @@ static const TdVl *magnitude(TdVlModule *m, TdVlNum x, int w) {
   return x.is_signed ? td_vtree_pick(m, sign(m, x), negate(m, e), e) : e;
 }
 
-/* x // y and x % y: toward minus infinity; by zero 0. */
-static const TdVl *divide(TdVlModule *m, TdOp op, int bits, TdVlNum x, TdVlNum y) {
-  int w = max(max(signed_width(x), signed_width(y)), bits);
+/* x // y and x % y where y is a constant power of two; NULL: it is none. */
+static const TdVl *divide_shifting(TdVlModule *m, bool rest, int bits, TdVlNum x, TdVlNum y) {
   uint64_t by;
-  bool rest = op == TD_OP_MOD;
+  int k = 0, w = max(signed_width(x), bits);
+  if (!td_vtree_is_const(y.e, &by) || y.is_signed || !by || (by & (by - 1))) return NULL;
+  while (by >> (k + 1)) k++;
+  if (rest && !k) return td_vtree_const(m, bits, 0);
+  w = max(w, k + 1);
+  const TdVl *e = td_vop_fit(m, x, w);
+  if (rest) return td_vtree_fit(m, td_vtree_slice(m, e, 0, k), bits, false);
+  return td_vtree_fit(m, td_vtree_slice(m, e, k, w - k), bits, x.is_signed);
+}
+
+static const TdVl *named(TdVlModule *m, const char *name, const TdVl *x) {
+  return td_vtree_sig(m, td_vtree_named(m, name, x));
+}
+
+/* x // y and x % y: toward minus infinity; by zero 0. On as few bits as hold all results; a sign is
+ * put on what dividing magnitudes gives. */
+static const TdVl *divide(TdVlModule *m, TdOp op, int bits, TdVlNum x, TdVlNum y) {
+  uint64_t negative;
+  if (td_vtree_is_const(sign(m, y), &negative) && !negative) y.is_signed = false;
+  bool rest = op == TD_OP_MOD, is_signed = x.is_signed || y.is_signed;
+  int w = max(signed_width(x), signed_width(y)) + (x.is_signed && y.is_signed);
   x = once(m, x);
   y = once(m, y);
-  if (td_vtree_is_const(y.e, &by) && !y.is_signed && by && (by & (by - 1)) == 0) {
-    int k = 0;
-    while (by >> (k + 1)) k++;
-    const TdVl *e = td_vop_fit(m, x, w);
-    if (!rest) return td_vtree_fit(m, td_vtree_slice(m, e, k, w - k), bits, x.is_signed);
-    return k ? td_vtree_fit(m, td_vtree_slice(m, e, 0, k), bits, false)
-             : td_vtree_const(m, bits, 0);
-  }
-  const TdVl *a = td_vtree_sig(m, td_vtree_named(m, "num", magnitude(m, x, w)));
-  const TdVl *b = magnitude(m, y, w), *zero = is_zero(m, y.e);
-  b = td_vtree_sig(m, td_vtree_named(m, "den", td_vtree_pick(m, zero, td_vtree_const(m, w, 1), b)));
-  const TdVl *q = td_vtree_sig(m, td_vtree_named(m, "quot", td_vtree_binary(m, "/", w, a, b)));
-  const TdVl *r = td_vtree_sig(m, td_vtree_named(m, "rest", td_vtree_binary(m, "%", w, a, b)));
-  const TdVl *apart = td_vtree_binary(m, "^", 1, sign(m, x), sign(m, y)), *none = is_zero(m, r);
-  const TdVl *one = td_vtree_const(m, w, 1), *out;
+  const TdVl *shifted = divide_shifting(m, rest, bits, x, y);
+  if (shifted) return shifted;
+  const TdVl *a = named(m, "num", magnitude(m, x, w));
+  const TdVl *zero = is_zero(m, y.e), *one = td_vtree_const(m, w, 1);
+  const TdVl *b = named(m, "den", td_vtree_pick(m, zero, one, magnitude(m, y, w)));
+  const TdVl *r = NULL, *none = NULL, *out;
+  if (rest || is_signed) r = named(m, "rest", td_vtree_binary(m, "%", w, a, b));
+  if (is_signed) none = is_zero(m, r);
+  const TdVl *apart = is_signed ? differ(m, sign(m, x), sign(m, y)) : td_vtree_const(m, 1, 0);
   if (rest) {
-    const TdVl *near = td_vtree_pick(m, none, r, td_vtree_binary(m, "-", w, b, r));
+    const TdVl *near = is_signed ? td_vtree_pick(m, none, r, td_vtree_binary(m, "-", w, b, r)) : r;
     const TdVl *up = td_vtree_pick(m, apart, near, r);
-    up = td_vtree_sig(m, td_vtree_named(m, "rest", up));
-    out = td_vtree_pick(m, sign(m, y), negate(m, up), up);
+    if (y.is_signed) up = named(m, "rest", up);
+    out = y.is_signed ? td_vtree_pick(m, sign(m, y), negate(m, up), up) : up;
   } else {
-    const TdVl *more = td_vtree_pick(m, none, q, td_vtree_binary(m, "+", w, q, one));
-    out = td_vtree_pick(m, apart, negate(m, td_vtree_sig(m, td_vtree_named(m, "quot", more))), q);
+    const TdVl *q = named(m, "quot", td_vtree_binary(m, "/", w, a, b)), *low = NULL;
+    if (is_signed) low = td_vtree_pick(m, none, q, td_vtree_binary(m, "+", w, q, one));
+    out = is_signed ? td_vtree_pick(m, apart, negate(m, named(m, "quot", low)), q) : q;
   }
-  if (x.is_signed || y.is_signed || rest) out = td_vtree_sig(m, td_vtree_named(m, "whole", out));
-  return td_vtree_slice(m, td_vtree_pick(m, zero, td_vtree_const(m, w, 0), out), 0, bits);
+  out = td_vtree_pick(m, zero, td_vtree_const(m, w, 0), out);
+  return td_vtree_fit(m, out, bits, is_signed);
 }
 
 /* x << y, x >> y, arithmetically where x is signed. */

@@ -19,7 +19,8 @@ typedef struct Queue {
   size_t cap;
   Field *field;
   const TdVl *bus, *arrives;
-  TdVlSig *count, **entry, **begun;
+  TdVlSig *count, **entry;
+  TdVlSig **begun; /* of each put: it did, and its entry stays; NULL: an entry ends as it begins */
   const TdVl **item, **have; /* of each place: what stands there now, and whether it does */
   const TdVl **left;         /* of each place: its entry ends now */
   const TdVl **moved;        /* of each put: it begins now and its entry stays */
@@ -154,6 +155,11 @@ static size_t count_steps(const Unit *u) {
   return always && few < all ? few : all;
 }
 
+/* Whether an entry ends as soon as a put of it begins: it is the only one, of one beat. */
+static bool ends_at_once(Unit *u, const Queue *q) {
+  return q->f->put.n == 1 && td_vport_of(u->k, u->l, q->f->put.at[0])->beats <= 1;
+}
+
 /* The registers of a queue, and what stands at each of its places now. */
 static void add_places(Unit *u, Queue *q) {
   TdVkUnit *k = u->k;
@@ -168,7 +174,7 @@ static void add_places(Unit *u, Queue *q) {
   q->have = TD_NEWN(k->arena, const TdVl *, q->cap);
   q->left = TD_NEWN(k->arena, const TdVl *, q->cap);
   q->moved = TD_NEWN(k->arena, const TdVl *, np);
-  for (size_t j = 0; j < np; j++)
+  for (size_t j = 0; j < np && !ends_at_once(u, q); j++)
     q->begun[j] = td_vtree_reg(m, td_text_fmt(k->arena, "%s_begun%zu", q->name, j), 1);
   for (size_t i = 0; i < q->cap; i++) {
     q->entry[i] = td_vtree_reg(m, td_text_fmt(k->arena, "%s_entry%zu", q->name, i), q->bus->width);
@@ -202,7 +208,7 @@ static const TdVl *put_entry(Unit *u, Queue *q, size_t place, const TdVl *may, N
   for (size_t j = 0; j < q->f->put.n; j++) {
     TdVkPort *p = td_vport_of(u->k, u->l, q->f->put.at[j]);
     const TdVl *which = which_in(u, q, q->item[place], j), *on = wanted_in(u, q, q->item[place], j);
-    const TdVl *begun = place ? NULL : td_vtree_sig(m, q->begun[j]);
+    const TdVl *begun = place || !q->begun[j] ? NULL : td_vtree_sig(m, q->begun[j]);
     go[j] = td_vtree_and(m, td_vtree_and(m, all, on), td_vport_ready(u->k, p, which));
     if (begun) go[j] = td_vtree_and(m, go[j], td_vtree_not(m, begun));
     go[j] = td_vtree_and(m, go[j], beside(u, now, *nnow, p, which));
@@ -284,7 +290,7 @@ static const TdVl *keep_entries(Unit *u, Queue *q) {
   int w = q->count->width;
   td_vtree_add(m, reset, td_vtree_set(m, q->count, td_vtree_const(m, w, 0)));
   td_vtree_add(m, run, td_vtree_set(m, q->count, rest));
-  for (size_t j = 0; j < q->f->put.n; j++) {
+  for (size_t j = 0; j < q->f->put.n && q->begun[j]; j++) {
     const TdVl *begun = td_vtree_and(m, td_vtree_sig(m, q->begun[j]), td_vtree_not(m, q->left[0]));
     td_vtree_add(m, reset, td_vtree_set(m, q->begun[j], zero));
     td_vtree_add(m, run, td_vtree_set(m, q->begun[j], td_vtree_or(m, begun, q->moved[j])));

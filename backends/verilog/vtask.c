@@ -327,7 +327,7 @@ static bool start(TdVkUnit *k, TdVkLeaf *l, size_t n, const TdVl **stall) {
   for (size_t j = 0; j < f->got.n && k->held; j++)
     td_vport_of(k, l, f->got.at[j].reach)->done = f->start;
   const TdVl *over = td_vtree_or(m, f->start, fired);
-  const TdVl *holds = td_vtree_and(m, here, td_vtree_not(m, over));
+  const TdVl *holds = all ? td_vtree_and(m, here, td_vtree_not(m, over)) : NULL;
   if (whole) td_vtree_assign(m, waits, td_vtree_and(m, holds, due));
   *stall = td_vtree_or(m, *stall, holds);
   if (f->fired) keep_fired(k, l, f, here);

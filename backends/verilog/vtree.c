@@ -191,9 +191,26 @@ const TdVl *td_vtree_signed(TdVlModule *m, const char *op, int width, const TdVl
   return e;
 }
 
+/* Whether two trees are the same text; those that are large are taken to differ. */
+static bool is_same_to(const TdVl *x, const TdVl *y, int depth) {
+  if (x == y) return true;
+  if (!x || !y || !depth || x->kind != y->kind || x->width != y->width) return false;
+  if (x->sig != y->sig || x->bits != y->bits || x->lo != y->lo || x->is_signed != y->is_signed)
+    return false;
+  if ((x->op || y->op) && (!x->op || !y->op || strcmp(x->op, y->op) != 0)) return false;
+  return is_same_to(x->x, y->x, depth - 1) && is_same_to(x->y, y->y, depth - 1) &&
+         is_same_to(x->z, y->z, depth - 1);
+}
+
+static bool is_same(const TdVl *x, const TdVl *y) {
+  enum { DEPTH = 4 };
+  return is_same_to(x, y, DEPTH);
+}
+
 const TdVl *td_vtree_pick(TdVlModule *m, const TdVl *c, const TdVl *x, const TdVl *y) {
   uint64_t bits;
   if (td_vtree_is_const(c, &bits)) return bits ? x : y;
+  if (is_same(x, y)) return x;
   TdVl *e = new_expr(m, TD_VL_PICK, x->width);
   e->x = c;
   e->y = x;
@@ -251,29 +268,17 @@ const TdVl *td_vtree_fit(TdVlModule *m, const TdVl *x, int width, bool is_signed
   return td_vtree_cat(m, repeat(m, top, more), s);
 }
 
-/* Whether two trees are the same text; those that are large are taken to differ. */
-static bool is_same(const TdVl *x, const TdVl *y, int depth) {
-  if (x == y) return true;
-  if (!x || !y || !depth || x->kind != y->kind || x->width != y->width) return false;
-  if (x->sig != y->sig || x->bits != y->bits || x->lo != y->lo || x->is_signed != y->is_signed)
-    return false;
-  if ((x->op || y->op) && (!x->op || !y->op || strcmp(x->op, y->op) != 0)) return false;
-  return is_same(x->x, y->x, depth - 1) && is_same(x->y, y->y, depth - 1) &&
-         is_same(x->z, y->z, depth - 1);
-}
-
 static bool is_op(const TdVl *x, const char *op) {
   return x->kind == TD_VL_BINARY && x->width == 1 && strcmp(x->op, op) == 0;
 }
 
 /* Whether y is x, or one of the terms that x joins by op. */
 static bool is_term(const TdVl *x, const char *op, const TdVl *y) {
-  enum { DEPTH = 4 };
   while (is_op(x, op)) {
     if (is_term(x->y, op, y)) return true;
     x = x->x;
   }
-  return is_same(x, y, DEPTH);
+  return is_same(x, y);
 }
 
 /* Joins two bits by an associative operator that takes a term once; `unit` leaves the other as it

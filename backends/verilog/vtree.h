@@ -10,8 +10,10 @@ typedef struct TdVlSig {
   const char *name;
   int width;
   bool reg, input, output;
-  bool gone;  /* after all it is not declared */
-  bool *used; /* of each bit: something reads it */
+  bool gone;                       /* after all it is not declared */
+  bool *used;                      /* of each bit: something reads it */
+  int64_t reads;                   /* how often it is (vdead.c) */
+  const struct TdVlItem *assigned; /* the item that assigns it */
 } TdVlSig;
 
 typedef enum {
@@ -74,7 +76,7 @@ struct TdVlItem {
 
 typedef struct TdVlScope {
   TD_VEC(TdVlSig *) sig;
-  TD_VEC(const TdVlItem *) item;
+  TD_VEC(TdVlItem *) item;
 } TdVlScope;
 
 /* Pins that whoever connects the module names by what they belong to: "A_q", "A_we1", "A_3_q". */
@@ -148,6 +150,9 @@ TdVlDo *td_vtree_block(TdVlModule *m);
 void td_vtree_add(TdVlModule *m, TdVlDo *block, const TdVlDo *one);
 TdVlDo *td_vtree_set(TdVlModule *m, TdVlSig *to, const TdVl *x);
 TdVlDo *td_vtree_if(TdVlModule *m, const TdVl *c, const TdVlDo *then, const TdVlDo *otherwise);
+
+/* vdead.c: leaves out wires that nothing reads. */
+void td_vdead_drop(TdVlModule *m);
 
 /* vprint.c: the module's text. What nothing reads is gathered so that linters do not ask. */
 void td_vprint_module(TdText *out, TdVlModule *m);

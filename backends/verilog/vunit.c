@@ -160,6 +160,7 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   td_vcontrol_finish(k);
   if (td_diag_failed(d)) return NULL;
   TdText text = td_text_new(a);
+  td_vdead_drop(k->m);
   td_vprint_module(&text, k->m);
   out->name = k->m->name;
   out->text = td_text_str(&text);

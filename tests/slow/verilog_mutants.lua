@@ -1,6 +1,7 @@
 -- verilog_mutants.lua - single faults in the text of Verilog builds (an operator, a guard, a sign's extension, arms
--- swapped, a register or wire that stands still): the check of values and cycles against the timed run finds every one
--- in kernels, and half in designs, where others keep the total.
+-- swapped, a register or wire that stands still): the check against the timed run, of values, tokens, their cycles and
+-- those of tasks, finds every one in kernels, and four of five in designs; of the others some change nothing, some
+-- stand where these programs never wait.
 local shell = require "shell"
 local t = require "tap"
 local case = require "verilog_case"
@@ -11,40 +12,68 @@ if not case.has "iverilog" then t.skip_all "iverilog is not here" end
 -- Programs: Lua that makes a schedule `s` and its arguments `args`.
 local programs = {
   {"array", [[
-    local P, K = 2, 6
+    local R, P, K = 2, 2, 17
     local d = tide.design(function(d)
       local a, b = d:stream(i8, {P, P + 1}, {depth = 2}), d:stream(i8, {P + 1, P}, {depth = 2})
-      d.feed_a = task {map = {P}, A = i8[P][K], function(A, i) for k in grid(K) do a[i][0]:put(A[i][k]) end end}
-      d.feed_b = task {map = {P}, B = i8[K][P], function(B, j) for k in grid(K) do b[0][j]:put(B[k][j]) end end}
+      d.feed_a = task {map = {P}, A = i8[P][K], T = i32[P], function(A, T, i)
+        local late = i8(0)
+        for r, k in grid(R, K) do
+          for w in grid((k // 6 + r) % 2 * T[i]) do late = late + i8(w) end
+          a[i][0]:put(A[i][k] + late)
+        end
+      end}
+      d.feed_b = task {map = {P}, B = i8[K][P], U = i32[P], function(B, U, j)
+        local late = i8(0)
+        for r, k in grid(R, K) do
+          for w in grid((k // 4 + r) % 3 // 2 * U[j]) do late = late + i8(w) end
+          b[0][j]:put(B[k][j] - late)
+        end
+      end}
       d.pe = task {map = {P, P}, C = i32[P][P],
         function(C, i, j)
-          local c = i32(0)
-          for _ in grid(K, "k") do
-            local x, y = a[i][j]:get(), b[i][j]:get()
-            c = c + x * y
-            if j < P - 1 then a[i][j + 1]:put(x) end
-            if i < P - 1 then b[i + 1][j]:put(y) end
+          for _ in grid(R) do
+            local c = i32(0)
+            for _ in grid(K, "k") do
+              local x, y = a[i][j]:get(), b[i][j]:get()
+              c = c + x * y
+              if j < P - 1 then a[i][j + 1]:put(x) end
+              if i < P - 1 then b[i + 1][j]:put(y) end
+            end
+            C[i][j] = C[i][j] * 3 + c
           end
-          C[i][j] = c
         end}
     end)
     s = tide.schedule(d):pipeline "pe:k"
-    args = {tide.random(i8[P][K], 1), tide.random(i8[K][P], 2), i32[P][P](0)}]]},
+    args = {tide.random(i8[P][K], 1), tide.tensor(i32[P], {21, 2}), tide.random(i8[K][P], 2), tide.tensor(i32[P], {5, 40}),
+      i32[P][P](0)}]]},
   {"pipe", [[
-    local n = 12
+    local R, n = 3, 46
     local d = tide.design(function(d)
       local z, y = d:stream(i32, {depth = 2}), d:stream(i32, {depth = 1})
-      d.src = task {X = i32[n], function(X) for k in grid(n) do z:put(X[k] // 5) end end}
-      d.mid = task {function()
-        for k in grid(n) do
-          local v = z:get()
-          if k % 3 ~= 1 then y:put(i32(i32(v * v) * i32(v * 3))) end
+      d.src = task {X = i32[R][n], function(X)
+        for r in grid(R) do
+          for k in grid(n) do z:put(X[r][k] // 5) end
         end
       end}
-      d.dst = task {Y = i32[8], function(Y) for k in grid(8) do Y[k] = y:get() + Y[k] end end}
+      d.mid = task {function()
+        for r in grid(R) do
+          for k in grid(n) do
+            local v = z:get()
+            if k * k % 23 < 9 then y:put(i32(i32(v * v) * i32(v * 3))) end
+          end
+        end
+      end}
+      d.dst = task {Y = i32[R][26], T = i32[R], function(Y, T)
+        for r in grid(R) do
+          local from = T[r]
+          for w in grid(from) do T[r] = T[r] * 3 + w end
+          for k in grid(26) do Y[r][k] = y:get() + Y[r][k] end
+        end
+      end}
     end)
-    s = tide.schedule(d):pipeline "src:k":pipeline "mid:k":pipeline("dst:k", 3)
-    args = {tide.random(i32[n], 3, {lo = -100, hi = 100}), tide.random(i32[8], 4)}]]},
+    s = tide.schedule(d):pipeline "src:k":pipeline "mid:k":pipeline "dst:k"
+    args = {tide.random(i32[R][n], 3, {lo = -100, hi = 100}), tide.random(i32[R][26], 4),
+      tide.tensor(i32[R], {300, 0, 7})}]]},
   {"gemm", [[
     local k = tide.kernel {A = i8[3][5], B = i8[5][4], C = i32[3][4], function(A, B, C)
       for i, j in grid(3, 4) do
@@ -56,9 +85,9 @@ local programs = {
     s = tide.schedule(k):pipeline "l"
     args = {tide.random(i8[3][5], 1), tide.random(i8[5][4], 2), i32[3][4](7)}]], all = true},
   {"rows", [[
-    local k = tide.kernel {p = i32[5], x = i32[9], y = i32[4], function(p, x, y)
-      local seen = i32[4](0)
-      for i in grid(4) do
+    local k = tide.kernel {p = i32[7], x = i32[9], y = i32[6], function(p, x, y)
+      local seen = i32[6](0)
+      for i in grid(6) do
         for k = p[i], p[i + 1] - 1 do
           y[i] = y[i] + x[k] * (seen[(i + 3) % 4] + 1)
           seen[i] = seen[i] + x[k] // 3
@@ -66,7 +95,7 @@ local programs = {
       end
     end}
     s = tide.schedule(k)
-    args = {tide.tensor(i32[5], {0, 2, 3, 5, 9}), tide.random(i32[9], 1, {lo = -90, hi = 20}), i32[4](3)}]]},
+    args = {tide.tensor(i32[7], {0, 2, 2, 5, 7, 9, 9}), tide.random(i32[9], 1, {lo = -90, hi = 20}), i32[6](3)}]]},
 }
 
 local head = [[
@@ -144,7 +173,7 @@ end
 local run = [[
 for i = 1, %d do
   os.execute(("cp DIR/%%d.sv DIR/mutant.sv; rm -rf DIR/cache/*"):format(i))
-  local m = s:build {target = "verilog", sim = "icarus", most = 3000, seconds = 20}
+  local m = s:build {target = "verilog", sim = "icarus", most = 20000, seconds = 20}
   local copies = {}
   for k, v in ipairs(args) do copies[k] = v:copy() end
   local ok, e = pcall(m, table.unpack(copies))
@@ -178,6 +207,10 @@ local harmless = {
   {"any", "_re%d* = ", "the same"},
   {"sign", "", "operands are extended before, and products cut"},
   {"both", "_we = ", "what is stored once more is the same, or stored over later"},
+  {"add", "_f%d+_rest = ", "a sum of one bit is a difference"},
+  {"add", "1'd1;$", "the same"},
+  {"add", "i %+ 1 < D", "what moves into the last place is not looked at"},
+  {"extension", "wide_a%[", "ends of loops are not negative"},
 }
 
 local function is_harmless(x)
@@ -207,7 +240,7 @@ for _, p in ipairs(programs) do
       end
     end
     if p.all then t.eq(table.concat(left, "\n"), "") end
-    t.ok(#left <= count / 2, ("%d of %d were not found"):format(#left, count))
+    t.ok(#left <= count / 5, ("%d of %d were not found"):format(#left, count))
     t.eq(sum, count)
   end)
 end
