@@ -67,11 +67,27 @@ local kernels = {
       x[j + 1] = tide.max(a, c)
     end end
   end})]],
+  dot = [[tide.schedule(tide.kernel {x = i16[32], y = i16[32], z = i32[1], function(x, y, z)
+    for k = 0, 31 do z[0] = z[0] + x[k] * y[k] end
+  end}):pipeline "k"]],
+  scan = [[tide.schedule(tide.kernel {x = i16[32], z = i32[32], function(x, z)
+    local s = i32(0)
+    for k = 0, 31 do
+      s = s + x[k]
+      z[k] = s
+    end
+  end})]],
+  clip = [[tide.schedule(tide.kernel {x = i16[6][5], z = i16[6][5], function(x, z)
+    for i, j in grid(6, 5) do z[i][j] = tide.min(tide.max(x[i][j] + 9, -100), 100) end
+  end}):pipeline "j"]],
+  product = [[tide.schedule(tide.kernel {A = i8[12][10], x = i8[10], y = i32[12], function(A, x, y)
+    for i, j in grid(12, 10) do y[i] = y[i] + A[i][j] * x[j] end
+  end})]],
 }
 local errors = {ff = {}, lut = {}, dsp = {}}
-for _, name in ipairs {"gemm", "conv", "fir", "sort"} do
+for _, name in ipairs {"gemm", "conv", "fir", "sort", "dot", "scan", "clip", "product"} do
   local s = load("local tide, i8, i16, i32, grid = ... return " .. kernels[name])(tide, i8, i16, i32, grid)
-  local c = s:build {target = "verilog"}:cost {flow = "xilinx"}
+  local c = s:build {target = "verilog", seconds = 300}:cost {flow = "xilinx"}
   local ice = s:build {target = "verilog", device = "ice40", seconds = 300}:cost {flow = "ice40", pnr = true}
   b.row(name .. ": LUT4 of ice40", ice.lut, "cells", nil, ("%.0f MHz, %d FF"):format(ice.mhz, ice.ff))
   for kind, list in pairs(errors) do

@@ -63,9 +63,12 @@ static void add_memories(TdCostArea *sum, const TdTrace *t) {
   }
 }
 
-/* Operators that one unit has: large ones serve all its steps in turn. */
+/* Operators that one unit has: large ones serve all its steps in turn, if `turns`, as HLS has
+ * them; in Tide's own Verilog each step has its own. */
 typedef struct Shared {
   TdArena *arena;
+  bool turns;
+  int64_t states, longest; /* of control, most cycles of one that is no pipeline */
   TD_VEC(TdNeed) need;
   TdCostArea *sum;
 } Shared;
@@ -75,7 +78,7 @@ static TdCostArea operator_area(const TdOperator *op) {
 }
 
 static void share(Shared *w, const TdNeed *x) {
-  if (!x->op.stages && !x->op.dsp) {
+  if (!w->turns || (!x->op.stages && !x->op.dsp)) {
     td_cost_add(w->sum, operator_area(&x->op), x->n);
     return;
   }
@@ -92,6 +95,8 @@ static void share(Shared *w, const TdNeed *x) {
 static void add_step(Shared *w, const TdSchedStep *x) {
   for (size_t i = 0; i < x->nneed; i++) share(w, &x->need[i]);
   if (x->trace) {
+    w->states++;
+    if (x->kind != TD_SCHED_PIPE && x->length > w->longest) w->longest = x->length;
     add_memories(w->sum, x->trace);
     td_cost_add(w->sum, (TdCostArea){.ff = x->registers, .lut = x->delays}, 1);
   }
@@ -105,7 +110,15 @@ static bool add_counter(void *ud, const TdStmt *s) {
   if (s->kind != TD_STMT_FOR) return true;
   int64_t b = td_expr_is_const(td_for_hi(s), &n) ? bits(n) : 32;
   td_cost_add(w->sum, (TdCostArea){.ff = b, .lut = 2 * b}, 1);
+  w->states += 2;
   return true;
+}
+
+/* The machine that goes through the states of Tide's own Verilog: idle, where each loop is entered
+ * and goes on, straight code and pipelines; and the cycle within one. */
+static void add_machine(Shared *w) {
+  int64_t ff = bits(w->states) + bits(w->longest - 1);
+  td_cost_add(w->sum, (TdCostArea){.ff = ff, .lut = 2 * (w->states + 1)}, 1);
 }
 
 /* Constants and states of a unit, and what it calls. */
@@ -130,7 +143,7 @@ static bool add_rest(void *ud, const TdStmt *s) {
 /* A kernel. */
 static TdCostArea kernel_area(TdSched *s, const TdUnit *u) {
   TdCostArea sum = {0};
-  Shared w = {.arena = s->arena, .sum = &sum};
+  Shared w = {.arena = s->arena, .turns = td_target_fires(s->target), .sum = &sum};
   const TdSchedStep *x = td_map_getp(&s->unit, u);
   if (!x) return sum;
   add_step(&w, x);
@@ -139,12 +152,15 @@ static TdCostArea kernel_area(TdSched *s, const TdUnit *u) {
   TdAsk q = {s->affine, s->arena, s->prog, u};
   Rest r = {.s = s, .q = &q, .sum = &sum};
   td_walk_stmt(td_affine_ctx(s->affine), u->body, add_rest, &r);
-  if (s->target->dsp) td_walk_stmt(td_affine_ctx(s->affine), u->body, add_counter, &w);
+  if (!td_target_is_hardware(s->target)) return sum;
+  td_walk_stmt(td_affine_ctx(s->affine), u->body, add_counter, &w);
+  if (!w.turns) add_machine(&w);
   return sum;
 }
 
-/* The FIFOs of one stream: shift registers up to 1024 bits, else memory (UG1399). */
-static TdCostArea fifo_area(const TdUnit *u, const TdStream *st) {
+/* The FIFOs of one stream: shift registers up to 1024 bits, else memory (UG1399); of Tide's own
+ * Verilog (`plain`) a register for each place, before all but the last a multiplexer. */
+static TdCostArea fifo_area(const TdUnit *u, const TdStream *st, bool plain) {
   const TdAttr *lanes = td_attrs_get(st->attrs, TD_ATTR_LANES);
   const TdAttr *impl = td_attrs_get(st->attrs, TD_ATTR_IMPL);
   const TdType *token = st->type->elem;
@@ -158,7 +174,10 @@ static TdCostArea fifo_area(const TdUnit *u, const TdStream *st) {
   words = (words + wide - 1) / wide * depth;
   bool srl = impl ? strcmp(impl->arg[0].s, "srl") == 0 : words * width <= 1024;
   TdCostArea x = {0};
-  if (srl)
+  if (plain)
+    x = (TdCostArea){.lut = width * (words - 1) + 2 * bits(words),
+                     .ff = width * words + bits(words)};
+  else if (srl)
     x = (TdCostArea){.lut = width * ((words + 31) / 32), .ff = 2 * bits(words)};
   else
     x = memory(1, words, width, impl ? impl->arg[0].s : "bram");
@@ -169,8 +188,8 @@ static TdCostArea fifo_area(const TdUnit *u, const TdStream *st) {
 
 TdCostArea td_cost_fifos(const TdTarget *t, const TdUnit *design) {
   TdCostArea sum = {0};
-  for (size_t i = 0; t->dsp && i < design->nstream; i++)
-    td_cost_add(&sum, fifo_area(design, &design->stream[i]), 1);
+  for (size_t i = 0; td_target_is_hardware(t) && i < design->nstream; i++)
+    td_cost_add(&sum, fifo_area(design, &design->stream[i], !td_target_fires(t)), 1);
   return sum;
 }
 
