@@ -44,8 +44,8 @@ local programs = {
         end}
     end)
     s = tide.schedule(d):pipeline "pe:k"
-    args = {tide.random(i8[P][K], 1), tide.tensor(i32[P], {21, 2}), tide.random(i8[K][P], 2), tide.tensor(i32[P], {5, 40}),
-      i32[P][P](0)}]]},
+    args = {tide.random(i8[P][K], 1), tide.tensor(i32[P], {21, 2}), tide.random(i8[K][P], 2),
+      tide.tensor(i32[P], {5, 40}), i32[P][P](0)}]]},
   {"pipe", [[
     local R, n = 3, 46
     local d = tide.design(function(d)
