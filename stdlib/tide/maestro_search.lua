@@ -6,7 +6,7 @@ local core = require "tide.maestro.core"
 local search = {}
 
 local TRIED, BEAM = 12, 64 -- placements that are run, and kept on the way
-local FEW, CYCLES = 2048, 2000000 -- all are run where there are so few, and a run takes so many cycles in all
+local FEW, ACCESSES = 2048, 100000 -- all are run where there are so few, of so many accesses in all
 
 -- Modes in which every operand has the whole memory.
 function search.roomy(sys)
@@ -92,7 +92,7 @@ end
 -- which nothing collides is the best there is.
 local function try(job, place, names, list, tries)
   local best, report, mode, why
-  local left, free = list.all and CYCLES or 0, false
+  local left, free = list.all and ACCESSES or 0, false
   for _, choice in ipairs(list) do
     if tries <= 0 and left <= 0 or report and report.utilisation == 1 and (free or not list.all) then break end
     local w = where(names, choice)
@@ -100,7 +100,7 @@ local function try(job, place, names, list, tries)
     why = why or refused
     if candidate then
       local r = candidate:simulate()
-      tries, left, free = tries - 1, left - r.cycles, free or choice.bad == 0
+      tries, left, free = tries - 1, left - r.accesses, free or choice.bad == 0
       if not report or r.cycles < report.cycles then best, report, mode = candidate, r, w.mode end
     end
   end
