@@ -11,7 +11,8 @@ local kinds = { int = "integer", ints = "integer|integer[]", names = "string|str
 
 local classes = { unit = "tide.Unit", schedule = "tide.Schedule", step = "tide.Step",
   layout = "tide.Layout", tensor = "tide.Tensor", type = "tide.Type",
-  graph = "tide.Graph", ["step.graph"] = "tide.StepGraph", build = "tide.Build", timed = "tide.Timed", design = "tide.Builder",
+  graph = "tide.Graph", ["step.graph"] = "tide.StepGraph",
+  build = "tide.Build", timed = "tide.Timed", design = "tide.Builder",
   stream = "tide.Stream", size = "tide.Size" }
 
 -- The type of an argument of a primitive.
@@ -65,7 +66,8 @@ local results = { ["tide.kernel"] = "tide.Unit", ["tide.design"] = "tide.Unit", 
   ["schedule:loops"] = "string[]", ["tensor:slice"] = "tide.Tensor", ["tensor:copy"] = "tide.Tensor",
   ["tensor:transpose"] = "tide.Tensor", ["tensor:equal"] = "boolean", ["tensor:allclose"] = "boolean",
   ["step.graph:at"] = "tide.StepGraph", ["step.graph:dot"] = "string", ["step.graph:svg"] = "string",
-  ["tide.step.graph"] = "tide.StepGraph", ["type:with"] = "tide.Type", ["graph:dot"] = "string", ["graph:svg"] = "string",
+  ["tide.step.graph"] = "tide.StepGraph",
+  ["type:with"] = "tide.Type", ["graph:dot"] = "string", ["graph:svg"] = "string",
   ["tide.layout"] = "tide.Layout", ["layout:compose"] = "tide.Layout", ["layout:inverse"] = "tide.Layout",
   ["layout:permute"] = "tide.Layout", ["layout:tile"] = "tide.Layout", ["layout:slice"] = "tide.Layout" }
 
