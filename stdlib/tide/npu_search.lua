@@ -295,7 +295,7 @@ local function cycles_of(state)
   return nil, result
 end
 
-local MOST_GRIDS = 3
+local MOST_GRIDS = 5
 
 -- What the search of a schedule comes to: the best state, or nil and the last reason.
 local function best_of(npu, s, options)

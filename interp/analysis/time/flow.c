@@ -286,7 +286,7 @@ static void postpone_use(TdFlow *f, uint32_t v, int64_t start) {
   int64_t now = td_flow_cycle(f, x->start), at = td_flow_cycle(f, start);
   td_flow_pool_give(f, v, now);
   while (at > now && !td_flow_pool_fits(f, v, at)) {
-    at--;
+    at = td_flow_pool_before(f, v, at);
     start = at * f->period;
     td_ctx_tick(td_arena_ctx(f->arena), 1);
   }

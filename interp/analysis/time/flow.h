@@ -136,5 +136,8 @@ int64_t td_flow_pool_take(TdFlow *f, uint32_t v, int64_t cycle);
 /* Gives the units back that v took at a cycle; whether it may have units at one, exactly. */
 void td_flow_pool_give(TdFlow *f, uint32_t v, int64_t cycle);
 bool td_flow_pool_fits(TdFlow *f, uint32_t v, int64_t cycle);
+/* The last cycle before `cycle` at which node v may find its units: at those between, one of its
+ * uses finds none. */
+int64_t td_flow_pool_before(const TdFlow *f, uint32_t v, int64_t cycle);
 
 #endif

@@ -155,6 +155,34 @@ static int64_t take_units(TdFlow *f, const TdFlowNode *x, int64_t cycle) {
   return 0;
 }
 
+/* The latest start up to `cycle` at which unit x is free for use u. */
+static int64_t free_before(const TdFlowUnit *x, const TdFlowUse *u, int64_t cycle) {
+  for (size_t i = x->n; i-- > 0;) {
+    const TdFlowBusy *b = &x->at[i];
+    if (b->from >= cycle + u->cycles || b->to <= cycle || td_flow_excludes(b->arm, u->arm))
+      continue;
+    cycle = b->from - u->cycles;
+    i = x->n;
+  }
+  return cycle;
+}
+
+int64_t td_flow_pool_before(const TdFlow *f, uint32_t v, int64_t cycle) {
+  const TdFlowNode *x = &f->node.at[v];
+  cycle--;
+  for (uint32_t i = 0; i < x->nuse && !f->ii; i++) {
+    const TdFlowUse *u = &f->use.at[x->use + i];
+    const TdFlowPool *p = &f->pool.at[u->pool];
+    int64_t best = p->limit && !p->counted ? INT64_MIN : cycle;
+    for (int64_t k = 0; k < p->limit && best < cycle; k++) {
+      int64_t at = k < (int64_t)p->unit.n ? free_before(&p->unit.at[k], u, cycle) : cycle;
+      if (at > best) best = at;
+    }
+    cycle = best;
+  }
+  return cycle;
+}
+
 bool td_flow_pool_fits(TdFlow *f, uint32_t v, int64_t cycle) {
   return take_units(f, &f->node.at[v], cycle) == 0;
 }
