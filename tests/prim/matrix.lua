@@ -126,6 +126,7 @@ local rows = {
   pipeline = {function(c) return c.last end},
   reorder = {function(c) return c.dims == 1 and c.first2 or c.last, c.first end,
     refused = {["1-D"] = "illegal not-a-nest"}},
+  rfactor = {function(c) return c.last end, refused = everywhere "illegal no-sum"},
   split = {function(c) return c.last, 2 end},
   unroll = {function(c) return c.last, 3, {replace = true} end},
   depth = {function() return "T", 40 end, relayed},
