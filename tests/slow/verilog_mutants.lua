@@ -219,7 +219,7 @@ local function is_harmless(x)
   end
 end
 
-local count, first = campaign.range(15)
+local count, first = campaign.range(40)
 for _, p in ipairs(programs) do
   t.test(("%s: %d faults in its text are found"):format(p[1], count), function()
     local m = load(head .. p[2] .. "\nreturn s:build {target = 'verilog'}")()
