@@ -220,7 +220,7 @@ static const struct Odds {
   int weight;
 } odds[] = {
     {"bundle", 300}, {"chain", 60},     {"unify", 14}, {"compose", 4},      {"relay", 6},
-    {"reuse_at", 6}, {"depth", 10},      {"place", 6},  {"fold_storage", 6}, {"collapse", 70},
+    {"reuse_at", 6}, {"depth", 10},     {"place", 6},  {"fold_storage", 6}, {"collapse", 70},
     {"fma", 2},      {"dataflow", 2},   {"unfold", 2}, {"inject", 20},      {"search", 5},
     {"isolate", 12}, {"coalesce", 900}, {"deal", 120}, {"expand", 10},      {"hoist", 60},
     {"merge", 40},   {"vectorize", 60}, {"widen", 4},  {"wire", 3},         {"rfactor", 900},
