@@ -213,7 +213,7 @@ static int report_cost(int *number, const Counts *n) {
   const struct {
     const char *of;
     uint64_t count, most; /* most: for 100 accepted steps */
-  } cost[] = {{"units of work", n->work, 30000000},
+  } cost[] = {{"units of work", n->work, 1500000},
               {"comparisons at a point", n->points, 300},
               {"programs compiled by libtcc", n->libtcc, 150},
               {"programs compiled by cc", n->cc, 1}};

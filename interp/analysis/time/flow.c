@@ -120,7 +120,7 @@ static uint32_t sweep(TdFlow *f, const int64_t *held) {
 typedef struct Chain {
   uint32_t from, stamp;
   uint32_t *mark;
-  bool *crowded;
+  bool *crowded, crowds;
 } Chain;
 
 /* Makes c the chain of a node, if it is not. */
@@ -188,6 +188,7 @@ static bool hold(TdFlow *f, int64_t ii, Chain *chain, int64_t *held, bool *moved
       *why = close_cycle(f, b);
       return false;
     }
+    chain->crowds |= crowded;
     held[b->to] = t;
     if (chain->mark[b->to] == chain->stamp) chain->from = 0;
     to->last = b->from;
@@ -198,8 +199,8 @@ static bool hold(TdFlow *f, int64_t ii, Chain *chain, int64_t *held, bool *moved
   return true;
 }
 
-/* Rounds of waiting after which a schedule that units keep moving is given up. */
-enum { MOST_ROUNDS = 64 };
+/* Rounds in which units lengthen a cycle of waiting after which an interval is given up. */
+enum { MOST_CROWDED = 16 };
 
 /* How many nodes wait through back edges: as many rounds settle what units do not move. */
 static size_t count_waiting(const TdFlow *f) {
@@ -218,7 +219,7 @@ static size_t count_waiting(const TdFlow *f) {
 static bool place(TdFlow *f, int64_t ii, bool few, int64_t *held, TdFlowCycle *why) {
   Chain chain = {.mark = TD_NEWN(f->arena, uint32_t, f->node.n),
                  .crowded = TD_NEWN(f->arena, bool, f->node.n)};
-  size_t rounds = 0, most = MOST_ROUNDS + count_waiting(f);
+  size_t rounds = 0, most = MOST_CROWDED + count_waiting(f), lengthened = 0;
   f->ii = ii;
   for (size_t v = 0; v < f->node.n; v++) held[v] = f->node.at[v].last = 0;
   for (bool moved = true; moved;) {
@@ -226,11 +227,13 @@ static bool place(TdFlow *f, int64_t ii, bool few, int64_t *held, TdFlowCycle *w
     td_flow_pool_clear(f, few);
     uint32_t crowded = sweep(f, held);
     moved = false;
-    if (crowded || rounds++ > most) {
+    if (crowded || rounds++ > most || lengthened > MOST_CROWDED) {
       *why = (TdFlowCycle){.cycles = ii + 1, .distance = 1, .crowded = crowded};
       return false;
     }
+    chain.crowds = false;
     if (!hold(f, ii, &chain, held, &moved, why)) return false;
+    lengthened += chain.crowds;
   }
   return true;
 }
@@ -254,19 +257,43 @@ static int64_t least_for_units(const TdFlow *f, int64_t ii, uint32_t *crowded) {
   return ii;
 }
 
-/* Where units keep moving nodes, intervals above this are tried in steps of their share. */
+/* Where units keep moving nodes, the interval is found to within this share of it. */
 enum { COARSE = 16 };
 
+/* The least interval above ii that *why allows; where units keep moving nodes, `step` further. */
+static int64_t next_interval(int64_t ii, int64_t step, const TdFlowCycle *why) {
+  int64_t around = why->distance > 0 ? why->distance : 1;
+  int64_t needs = (why->cycles + around - 1) / around;
+  return needs > ii + step ? needs : ii + step;
+}
+
+/* Doubles its steps while units keep moving nodes, then halves what lies between. */
 int64_t td_flow_settle(TdFlow *f, int64_t least, TdFlowCycle *why) {
-  int64_t ii = least, *held = TD_NEWN(f->arena, int64_t, f->node.n);
-  TdFlowCycle other;
+  int64_t ii = least, below, step = 1, *held = TD_NEWN(f->arena, int64_t, f->node.n);
   *why = (TdFlowCycle){0};
   if (ii) ii = least_for_units(f, ii, &why->crowded);
-  while (!(has_few(f, ii) && place(f, ii, true, held, &other)) && !place(f, ii, false, held, why)) {
-    int64_t around = why->distance > 0 ? why->distance : 1;
-    int64_t needs = (why->cycles + around - 1) / around;
-    ii = needs > ii + 1 ? needs : ii + 1 + (why->n ? 0 : ii / COARSE);
+  for (below = ii - 1; !place(f, ii, false, held, why);) {
+    bool proved = why->n;
+    int64_t next = next_interval(ii, proved ? 1 : step, why);
+    below = proved ? next - 1 : ii;
+    step = proved || next < COARSE ? 1 : 2 * step;
+    ii = next;
   }
+  int64_t last = ii;
+  while (ii - below > 1 + below / COARSE) {
+    TdFlowCycle other;
+    last = below + (ii - below) / 2;
+    if (place(f, last, false, held, &other)) {
+      ii = last;
+    } else {
+      int64_t next = next_interval(last, 1, &other);
+      below = other.n && next <= ii ? next - 1 : last;
+      *why = other;
+    }
+  }
+  bool few = has_few(f, ii);
+  if (few && place(f, ii, true, held, &(TdFlowCycle){0})) return ii;
+  if (few || last != ii) place(f, ii, false, held, &(TdFlowCycle){0});
   return ii;
 }
 

@@ -177,7 +177,12 @@ void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip) {
   TdFlowCycle cycle = {0};
   step->ii = td_flow_settle(&t->flow, ii, &cycle);
   if (step->ii > ii && shorten(t)) step->ii = td_flow_settle(&t->flow, ii, &cycle);
-  while (td_trace_hazards(t)) step->ii = td_flow_settle(&t->flow, ii, &cycle);
+  while (td_trace_hazards(t)) {
+    TdFlowCycle longer;
+    int64_t settled = td_flow_settle(&t->flow, step->ii, &longer);
+    if (settled > step->ii) cycle = longer;
+    step->ii = settled;
+  }
   if (step->ii > ii) blame(step, t, &cycle);
   step->length = td_trace_length(t);
   if (step->length < 1) step->length = 1;
