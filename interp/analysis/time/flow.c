@@ -200,7 +200,7 @@ static bool hold(TdFlow *f, int64_t ii, Chain *chain, int64_t *held, bool *moved
 }
 
 /* Rounds in which units lengthen a cycle of waiting after which an interval is given up. */
-enum { MOST_CROWDED = 16 };
+enum { MOST_CROWDED = 8 };
 
 /* How many nodes wait through back edges: as many rounds settle what units do not move. */
 static size_t count_waiting(const TdFlow *f) {

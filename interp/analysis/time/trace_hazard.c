@@ -63,26 +63,35 @@ static bool keep(TdTrace *t, const TdReach *x, const TdReach *w, int64_t ago) {
   return true;
 }
 
+/* The writes that take part, by number. */
+typedef TD_VEC(size_t) Writes;
+static Writes find_writes(const TdTrace *t) {
+  Writes found = {0};
+  for (size_t i = 0; i < t->reach.n; i++)
+    if (t->reach.at[i].write && counts(&t->reach.at[i])) td_vec_push(t->arena, &found, i);
+  return found;
+}
+
 /* The first cycle in which an element of p is written, or -1: none is. */
-static int64_t first_write(const TdTrace *t, const TdPlaced *p) {
+static int64_t first_write(const TdTrace *t, const Writes *writes, const TdPlaced *p) {
   int64_t first = -1;
-  for (size_t i = 0; p->written && i < t->reach.n; i++) {
-    const TdReach *r = &t->reach.at[i];
-    if (r->array != p || !r->write || !counts(r)) continue;
-    if (first < 0 || begins(t, r) < first) first = begins(t, r);
+  for (size_t i = 0; p->written && i < writes->n; i++) {
+    const TdReach *r = &t->reach.at[writes->at[i]];
+    if (r->array == p && (first < 0 || begins(t, r) < first)) first = begins(t, r);
   }
   return first;
 }
 
 /* The waits that writes after access number i lack. */
-static bool keep_behind(TdTrace *t, size_t i, bool carried) {
+static bool keep_behind(TdTrace *t, const Writes *writes, size_t i, bool carried) {
   const TdReach *x = &t->reach.at[i];
   const TdPlaced *p = x->array;
   bool any = false;
-  td_ctx_tick(t->session->ctx, t->reach.n);
-  for (size_t k = 0; k < t->reach.n; k++) {
+  td_ctx_tick(t->session->ctx, writes->n);
+  for (size_t n = 0; n < writes->n; n++) {
+    size_t k = writes->at[n];
     const TdReach *w = &t->reach.at[k];
-    if (w->array != p || !w->write || !counts(w) || k == i) continue;
+    if (w->array != p || k == i) continue;
     if (k > i && may_meet(t, p, x, w)) any |= keep(t, x, w, 0);
     int64_t ago = carried ? distance(t, p, &p->spot.at[x->spot], &p->spot.at[w->spot]) : 0;
     if (ago) any |= keep(t, x, w, ago);
@@ -91,13 +100,14 @@ static bool keep_behind(TdTrace *t, size_t i, bool carried) {
 }
 
 bool td_trace_hazards(TdTrace *t) {
+  Writes writes = find_writes(t);
   bool any = false;
   for (size_t i = 0; i < t->reach.n; i++) {
     const TdReach *x = &t->reach.at[i];
     if (!counts(x)) continue;
-    int64_t first = first_write(t, x->array);
+    int64_t first = first_write(t, &writes, x->array);
     bool carried = t->loop && t->flow.ii && !is_free(t, x->array);
-    if (first >= 0 && begins(t, x) > first) any |= keep_behind(t, i, carried);
+    if (first >= 0 && begins(t, x) > first) any |= keep_behind(t, &writes, i, carried);
   }
   return any;
 }
@@ -118,14 +128,16 @@ const TdStmt *td_trace_reads_at_once(const TdTrace *t) {
 
 int64_t *td_trace_latest(const TdTrace *t) {
   int64_t *latest = TD_NEWN(t->arena, int64_t, t->flow.node.n);
+  Writes writes = find_writes(t);
   for (size_t v = 0; v < t->flow.node.n; v++) latest[v] = INT64_MAX;
   for (size_t i = 0; i < t->reach.n; i++) {
     const TdReach *x = &t->reach.at[i];
     if (x->write || !counts(x) || !x->array->written) continue;
-    td_ctx_tick(t->session->ctx, t->reach.n);
-    for (size_t k = 0; k < t->reach.n; k++) {
+    td_ctx_tick(t->session->ctx, writes.n);
+    for (size_t n = 0; n < writes.n; n++) {
+      size_t k = writes.at[n];
       const TdReach *w = &t->reach.at[k];
-      if (w->array != x->array || !w->write || !counts(w)) continue;
+      if (w->array != x->array) continue;
       if (k < i && !t->flow.ii) continue;
       int64_t by = begins(t, w) + (k < i ? t->flow.ii : 0);
       if (by < latest[x->node]) latest[x->node] = by;
