@@ -49,10 +49,8 @@ void td_timed_access(TdTask *t, const TdMemory *x, int64_t offset, bool write) {
 }
 
 uint64_t td_timed_mix(uint64_t hash, const TdType *e, uint64_t value) {
-  uint64_t word = td_num_word(e, value), sign = UINT64_C(1) << (e->w - 1);
-  if (e->w < 64) word &= 2 * sign - 1;
-  if (e->kind == TD_T_FLOAT && word == sign) word = 0;
-  return td_map_mix(hash, word) | 1;
+  uint64_t word = td_num_word(e, value);
+  return td_map_mix(hash, e->w < 64 ? word & ((UINT64_C(1) << e->w) - 1) : word) | 1;
 }
 
 void td_timed_token(TdMachine *m, TdChannel *c, const TdMemory *token) {
