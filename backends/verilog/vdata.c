@@ -114,10 +114,11 @@ static const char *name_of(TdVkUnit *k, const TdVkLeaf *l, uint32_t node) {
   unsigned line = c->stmt ? c->stmt->loc.line : 0;
   if (c->what == TD_TRACE_ACCESS)
     return td_text_fmt(k->arena, "%s_l%u", l->t->reach.at[c->reach].array->sym->name, line);
-  const char *op = c->what == TD_TRACE_OPERATOR  ? td_ops[c->op].cost
-                   : c->what == TD_TRACE_CONVERT ? "as"
-                   : c->what == TD_TRACE_CHOOSE  ? "pick"
-                                                 : "when";
+  const char *op = c->what == TD_TRACE_OPERATOR    ? td_ops[c->op].cost
+                   : c->what == TD_TRACE_CONVERT   ? "as"
+                   : c->what == TD_TRACE_CHOOSE    ? "pick"
+                   : c->what == TD_TRACE_FROM_ZERO ? "sum"
+                                                   : "when";
   return td_text_fmt(k->arena, "%s_l%u", op, line);
 }
 
@@ -263,6 +264,12 @@ static TdVlNum compute(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle) {
     v.e = td_vtree_pick(k->m, x[0].e, td_vop_fit(k->m, x[1], c->bits),
                         td_vop_fit(k->m, x[2], c->bits));
     return v;
+  }
+  case TD_TRACE_FROM_ZERO: {
+    const TdVl *v = td_vop_fit(k->m, x[0], c->bits), *zero = td_vtree_const(k->m, c->bits, 0);
+    const TdVl *minus = td_vtree_const(k->m, c->bits, UINT64_C(1) << (c->bits - 1));
+    return td_vop_num(td_vtree_pick(k->m, td_vtree_binary(k->m, "==", 1, v, minus), zero, v),
+                      c->type);
   }
   default: break;
   }

@@ -63,6 +63,26 @@ for _, f in ipairs(formats) do
   end)
 end
 
+t.test("sums start at 0: of terms that are -0 they are 0; other reductions keep the sign", function()
+  for _, f in ipairs(formats) do
+    local T = f[1]
+    local k = tide.kernel {
+      name = "zeros", a = T[2][3], b = T[3][2], y = T[2][2], s = T[2], m = T[2],
+      function(a, b, y, s, m)
+        y:set(tide.matmul(a, b))
+        s:set(tide.reduce(a, "+", 1))
+        m:set(tide.reduce(a, "max", 1))
+      end,
+    }
+    local a, b, y, s, m = T[2][3](-0.0), T[3][2](1), T[2][2](1), T[2](1), T[2](1)
+    for j = 0, 2 do a[1][j] = 0 end
+    b[0][1] = -1
+    case.run(k, {a, b, y, s, m})
+    k(a, b, y, s, m)
+    t.eq(1 / y[0][0] .. " " .. 1 / s[0] .. " " .. 1 / m[0], "inf inf -inf")
+  end
+end)
+
 t.test("floats become whole and fixed numbers, by their modes", function()
   local Q, S = tide.fixed(16, 5), tide.fixed(12, 3):with {overflow = "saturate", rounding = "nearest"}
   for _, n in ipairs {20, 33} do

@@ -100,6 +100,7 @@ static TdTraceValue contraction(TdTrace *t, const TdExpr *e, const TdTraceValue 
   int axis = y ? x->type->rank - 1 : e->axis, rank = is_tensor(e) ? e->type->rank : 0;
   int64_t n = 0;
   td_unit_value(t->unit, x->type->dim[axis], &n);
+  TdOp op = y ? TD_OP_ADD : (TdOp)e->reduce;
   TdTraceValue sum = {0};
   for (int64_t k = 0; k < n && t->flow.node.n < MOST_NODES; k++) {
     TdTraceValue left[TD_MAX_RANK], right[TD_MAX_RANK];
@@ -109,7 +110,10 @@ static TdTraceValue contraction(TdTrace *t, const TdExpr *e, const TdTraceValue 
     if (rank) right[1] = at[rank - 1];
     TdTraceValue v = trace_value(t, x, ALL_BITS, left);
     if (y) v = combine(t, TD_OP_MUL, e, x, v, y, trace_value(t, y, ALL_BITS, right));
-    sum = k ? combine(t, y ? TD_OP_ADD : e->reduce, e, e, sum, y ? e : x, v) : v;
+    if (k)
+      sum = combine(t, op, e, e, sum, y ? e : x, v);
+    else
+      sum = op == TD_OP_ADD ? td_trace_from_zero(t, td_type_scalar(e->type), v) : v;
   }
   return sum;
 }

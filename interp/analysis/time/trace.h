@@ -103,6 +103,7 @@ typedef enum {
   TD_TRACE_OPERATOR,  /* op of x[0].. x[n - 1] */
   TD_TRACE_CONVERT,   /* x[0] as `type` */
   TD_TRACE_CHOOSE,    /* x[1] if x[0], else x[2] */
+  TD_TRACE_FROM_ZERO, /* 0 + x[0] of floats, which takes the sign of -0 away */
   TD_TRACE_BOTH,      /* conditions: x[0] and x[1], x[0] or x[1], not x[0] */
   TD_TRACE_EITHER,
   TD_TRACE_NOT,
@@ -252,6 +253,8 @@ TdTraceValue td_trace_column(TdTrace *t, const void *key, TdColumn what);
  * matter. */
 TdTraceValue td_trace_parameter(TdTrace *t, TdSym sym, const TdType *type);
 TdTraceValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits);
+/* The first partial sum of a sum that starts at 0. */
+TdTraceValue td_trace_from_zero(TdTrace *t, const TdType *type, TdTraceValue x);
 TdTraceValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *x);
 TdTraceValue td_trace_cast(TdTrace *t, const TdExpr *e, TdTraceValue x);
 /* A choice between two values, b bits wide. */

@@ -2,7 +2,7 @@
 #include "analysis/time/trace.h"
 
 /* What tells nodes and columns apart. */
-enum { OPERATOR = 1, OPAQUE, CONVERSION, CHOICE, CONSTANT, INDEX };
+enum { OPERATOR = 1, OPAQUE, CONVERSION, CHOICE, CONSTANT, INDEX, FROM_ZERO };
 
 TdTraceValue td_trace_const(int64_t v) {
   return (TdTraceValue){.affine = true, .form = td_sys_const(v)};
@@ -315,6 +315,12 @@ TdTraceValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits) {
   if (whole && fits) return td_trace_const((int64_t)bits);
   TdTraceCell cell = {.what = TD_TRACE_LITERAL, .type = type, .literal = bits};
   return apply(t, (TdOperator){0}, what_of(CONSTANT, bits, type, 0), NULL, 0, cell);
+}
+
+TdTraceValue td_trace_from_zero(TdTrace *t, const TdType *type, TdTraceValue x) {
+  if (type->kind != TD_T_FLOAT || x.affine) return x;
+  TdTraceCell cell = {.what = TD_TRACE_FROM_ZERO, .type = type, .bits = type->w};
+  return apply(t, (TdOperator){0}, what_of(FROM_ZERO, 0, type, type->w), &x, 1, cell);
 }
 
 /* The cost key of a conversion; NULL when wires do it. */
