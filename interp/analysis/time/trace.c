@@ -103,17 +103,14 @@ static TdTraceValue contraction(TdTrace *t, const TdExpr *e, const TdTraceValue 
   TdOp op = y ? TD_OP_ADD : (TdOp)e->reduce;
   TdTraceValue sum = {0};
   for (int64_t k = 0; k < n && t->flow.node.n < MOST_NODES; k++) {
-    TdTraceValue left[TD_MAX_RANK], right[TD_MAX_RANK];
+    TdTraceValue left[TD_MAX_RANK], right[TD_MAX_RANK] = {td_trace_const(k)};
     for (int d = 0, from = 0; d < x->type->rank; d++)
       left[d] = d == axis ? td_trace_const(k) : at[from++];
-    right[0] = td_trace_const(k);
     if (rank) right[1] = at[rank - 1];
     TdTraceValue v = trace_value(t, x, ALL_BITS, left);
     if (y) v = combine(t, TD_OP_MUL, e, x, v, y, trace_value(t, y, ALL_BITS, right));
-    if (k)
-      sum = combine(t, op, e, e, sum, y ? e : x, v);
-    else
-      sum = op == TD_OP_ADD ? td_trace_from_zero(t, td_type_scalar(e->type), v) : v;
+    sum = k ? combine(t, op, e, e, sum, y ? e : x, v)
+            : td_trace_first_term(t, op, td_type_scalar(e->type), v);
   }
   return sum;
 }

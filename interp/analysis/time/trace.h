@@ -253,8 +253,8 @@ TdTraceValue td_trace_column(TdTrace *t, const void *key, TdColumn what);
  * matter. */
 TdTraceValue td_trace_parameter(TdTrace *t, TdSym sym, const TdType *type);
 TdTraceValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits);
-/* The first partial sum of a sum that starts at 0. */
-TdTraceValue td_trace_from_zero(TdTrace *t, const TdType *type, TdTraceValue x);
+/* What a reduction by op has after its first term x: sums start at 0. */
+TdTraceValue td_trace_first_term(TdTrace *t, TdOp op, const TdType *type, TdTraceValue x);
 TdTraceValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *x);
 TdTraceValue td_trace_cast(TdTrace *t, const TdExpr *e, TdTraceValue x);
 /* A choice between two values, b bits wide. */

@@ -317,8 +317,8 @@ TdTraceValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits) {
   return apply(t, (TdOperator){0}, what_of(CONSTANT, bits, type, 0), NULL, 0, cell);
 }
 
-TdTraceValue td_trace_from_zero(TdTrace *t, const TdType *type, TdTraceValue x) {
-  if (type->kind != TD_T_FLOAT || x.affine) return x;
+TdTraceValue td_trace_first_term(TdTrace *t, TdOp op, const TdType *type, TdTraceValue x) {
+  if (op != TD_OP_ADD || type->kind != TD_T_FLOAT || x.affine) return x;
   TdTraceCell cell = {.what = TD_TRACE_FROM_ZERO, .type = type, .bits = type->w};
   return apply(t, (TdOperator){0}, what_of(FROM_ZERO, 0, type, type->w), &x, 1, cell);
 }
