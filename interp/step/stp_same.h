@@ -2,6 +2,7 @@
 #ifndef TD_STP_SAME_H
 #define TD_STP_SAME_H
 
+#include "step/stp_prove.h"
 #include "step/stp_run.h"
 
 typedef enum { TD_STP_EQUAL, TD_STP_DIFFERS, TD_STP_UNDECIDED } TdStpVerdict;
@@ -17,7 +18,9 @@ typedef struct TdStpSame {
 } TdStpSame;
 
 /* Compares what g and h store into tensors and return, at their control and at drawn ones, arrival
- * in the order of index. calls: of runs on shapes of both. Texts are owned by a. */
-TdStpSame td_stp_same_compare(TdArena *a, TdStpGraph *g, TdStpGraph *h, const TdStpCalls *calls);
+ * in the order of index. calls: of runs on shapes of both; prover: of functions that differ. Texts
+ * are owned by a. */
+TdStpSame td_stp_same_compare(TdArena *a, TdStpGraph *g, TdStpGraph *h, const TdStpCalls *calls,
+                              const TdStpProver *prover);
 
 #endif

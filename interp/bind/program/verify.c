@@ -288,7 +288,8 @@ static int compare_graphs(lua_State *L, TdStpGraph *g, TdStpGraph *h, const char
   TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
   td_stp_calls(L, g, false);
   TdStpCalls calls = td_stp_calls(L, h, false);
-  TdStpSame same = td_stp_same_compare(a, g, h, &calls);
+  TdStpProver prover = td_stp_prover(L);
+  TdStpSame same = td_stp_same_compare(a, g, h, &calls, &prover);
   Answer answer = {.drawn = "", .relative = relative};
   TdCheck *c = &answer.check;
   c->verdict = same.verdict == TD_STP_EQUAL     ? TD_EVAL_EQUAL

@@ -3,6 +3,7 @@
 #define TD_BIND_PROGRAM_STP_H
 
 #include "bind/bind.h"
+#include "step/stp_prove.h"
 #include "step/stp_run.h"
 #include "step/text/stp_plan.h"
 
@@ -66,6 +67,8 @@ void td_stp_open_expr(lua_State *L);
 struct TdVersion;
 extern const luaL_Reg td_stp_methods[], td_stp_schedule_methods[];
 void *td_stp_push_tools(lua_State *L, const struct TdVersion *v);
+/* Proofs that functions on tiles are one function. */
+TdStpProver td_stp_prover(lua_State *L);
 /* Keeps the table at idx as the settings of the runs of the schedule on top. */
 void td_stp_set_settings(lua_State *L, int idx);
 

@@ -99,14 +99,38 @@ static bool look_up(void *ud, const char *name, int64_t *v) {
 
 /* e:at {D0 = 4} */
 static int l_at(lua_State *L) {
+  if (!lua_istable(L, 2))
+    td_bind_fail(L, "argument", "at takes a table of values by name, {D0 = 4}, not %s",
+                 td_bind_words(L, 2));
+  if (lua_type(L, 1) == LUA_TNUMBER) {
+    lua_settop(L, 1);
+    return 1;
+  }
   const TdStpExpr *e = check_expr(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
   td_stp_push_expr(L, td_stp_expr_at(td_stp_exprs(L), e, look_up, L));
   return 1;
 }
 
 static int l_index(lua_State *L) {
   return td_bind_method(L, TD_CLASS_STP_EXPR, luaL_checkstring(L, 2));
+}
+
+/* Looks up a method of numbers: an extent or metric without symbols is one, and has `at` too. */
+static int l_number_index(lua_State *L) {
+  const char *key = luaL_tolstring(L, 2, NULL);
+  if (strcmp(key, "at") != 0)
+    return luaL_error(L, "attempt to index a number value (with '%s')", key);
+  lua_pushcfunction(L, l_at);
+  return 1;
+}
+
+/* Gives all numbers a metatable, as strings have one. */
+static void open_numbers(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__index", l_number_index}, {NULL, NULL}};
+  lua_pushinteger(L, 0);
+  luaL_newlib(L, meta);
+  lua_setmetatable(L, -2);
+  lua_pop(L, 1);
 }
 
 void td_stp_open_expr(lua_State *L) {
@@ -116,4 +140,5 @@ void td_stp_open_expr(lua_State *L) {
   static const luaL_Reg methods[] = {{"at", l_at}, {NULL, NULL}};
   td_bind_class(L, TD_CLASS_STP_EXPR, meta, methods);
   lua_pop(L, 1);
+  open_numbers(L);
 }

@@ -30,13 +30,19 @@ static bool same(void *ud, TdArena *a, const TdProg *x, const TdProg *y, bool su
   return false;
 }
 
+TdStpProver td_stp_prover(lua_State *L) {
+  return (TdStpProver){L, meaning, same};
+}
+
 void *td_stp_push_tools(lua_State *L, const TdVersion *v) {
   struct Tools {
     TdStpTools tools;
     TdBindMemory own;
   } *t = lua_newuserdatauv(L, sizeof *t, 0);
   TdStpTools *x = &t->tools;
-  *x = (TdStpTools){td_stp_calls(L, v->prog, false), L, meaning, function, same, .given = false};
+  *x = (TdStpTools){.calls = td_stp_calls(L, v->prog, false),
+                    .proof = td_stp_prover(L),
+                    .function = function};
   x->given = lua_getiuservalue(L, 1, TD_UNIT_STATE) == LUA_TTABLE;
   if (x->given) x->run = td_stp_take_run(L, lua_gettop(L), &t->own);
   return t;

@@ -36,6 +36,7 @@ function Ratio.__tostring(r) return ("(%s) / (%s)"):format(r.flops, r.traffic) e
 
 --- The value at values of the symbols: a number, or what is left.
 function Ratio:at(symbols)
+  if type(symbols) ~= "table" then error("at takes a table of values by name, {D0 = 4}", 2) end
   local a, b = self.flops:at(symbols), self.traffic:at(symbols)
   if math.type(a) and math.type(b) then return a / b end
   return setmetatable({ flops = a, traffic = b }, Ratio)

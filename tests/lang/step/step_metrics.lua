@@ -36,6 +36,28 @@ t.test("operations on whole tiles and on valid rows, intensity", function()
   t.ok(tostring(layer(4, 2, 2, 2, 2, 1):intensity()):find(") / (", 1, true))
 end)
 
+t.test("a metric without symbols is a number, which has `at` too", function()
+  for _, o in ipairs { { 4, 6, 2 }, { 3, 5, 1 } } do
+    local rows, cols, part = table.unpack(o)
+    local g = step.graph(function() return step.load(f32[rows][cols], { tile = { part, cols } }):map(fn.exp) end)
+    for _, symbols in ipairs { {}, g:simulate().symbols, { D0 = 3 } } do
+      t.eq(g:traffic():at(symbols), rows * cols * 4)
+      t.eq(g:memory():at(symbols), g:memory())
+    end
+    t.eq(g:intensity():at {}, 1.0)
+  end
+  t.eq((2.5):at {}, 2.5)
+  local n = 7
+  for words, f in pairs {
+    ["at takes a table of values by name, {D0 = 4}, not an integer"] = function() return n:at(3) end,
+    ["attempt to index a number value (with 'to')"] = function() return n:to {} end,
+    ["at takes a table of values by name"] = function() return layer(4, 2, 2, 2, 2, 1):intensity():at() end,
+  } do
+    local ok, err = pcall(f)
+    t.ok(not ok and tostring(err):find(words, 1, true), tostring(err))
+  end
+end)
+
 t.test("a metric is a sum over nodes", function()
   step.metric("moves", { load = function(n) return n.traffic end, store = function(n) return n.traffic end })
   step.metric("maps", { map = function() return 1 end })
