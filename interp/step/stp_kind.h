@@ -8,7 +8,7 @@
 
 /* What steps on graphs ask. */
 typedef struct TdStpTools {
-  TdStpCalls calls; /* of runs on shapes */
+  TdStpCalls calls;  /* of runs on shapes */
   TdStpProver proof; /* its ud is that of `function` too */
   /* A program as a function; false with d filled. */
   bool (*function)(void *ud, const TdProg *p, TdStpFn *f, TdDiag *d);

@@ -13,8 +13,8 @@ typedef struct TdStpProver {
   bool (*same)(void *ud, TdArena *a, const TdProg *x, const TdProg *y, bool sums, const char **why);
 } TdStpProver;
 
-/* Proves that functions f and kernel do the same on the tiles that come to node n of g. False with d
- * filled: no program defines f, other parameters, or a difference. */
+/* Proves that functions f and kernel do the same on the tiles that come to node n of g. False with
+ * d filled: no program defines f, other parameters, or a difference. */
 bool td_stp_prove_same(const TdStpProver *p, TdArena *a, const TdStpGraph *g, const TdStpNode *n,
                        const TdStpFn *f, const TdStpFn *kernel, bool sums, TdDiag *d);
 

@@ -40,9 +40,8 @@ void *td_stp_push_tools(lua_State *L, const TdVersion *v) {
     TdBindMemory own;
   } *t = lua_newuserdatauv(L, sizeof *t, 0);
   TdStpTools *x = &t->tools;
-  *x = (TdStpTools){.calls = td_stp_calls(L, v->prog, false),
-                    .proof = td_stp_prover(L),
-                    .function = function};
+  *x = (TdStpTools){
+      .calls = td_stp_calls(L, v->prog, false), .proof = td_stp_prover(L), .function = function};
   x->given = lua_getiuservalue(L, 1, TD_UNIT_STATE) == LUA_TTABLE;
   if (x->given) x->run = td_stp_take_run(L, lua_gettop(L), &t->own);
   return t;
