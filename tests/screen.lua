@@ -81,6 +81,15 @@ function M:wait(text, seconds)
   return false, screen
 end
 
+--- Waits until the screen no longer shows the plain text; false after `seconds`.
+function M:wait_gone(text, seconds)
+  for _ = 1, (seconds or 10) * 20 do
+    if not self:text():find(text, 1, true) then return true end
+    os.execute "sleep 0.05"
+  end
+  return false
+end
+
 --- Has every byte that is sent to the terminal from now on be written to a file too.
 function M:keep(path) tmux(self, "pipe-pane", "cat > " .. shell.quote(path)) end
 
