@@ -9,18 +9,18 @@
 --   C:set_bounds(i, 0, I, j, 0, J, k, 0, K)
 --   t2s.kernel(C) {A = a, B = b, C = c}          -- the definition as a kernel
 local tide = require "tide"
-local expr = require "tide.t2s.expr"
-local func = require "tide.t2s.func"
-local lift = require "tide.t2s.lift"
-local lines = require "tide.t2s.lines"
-local report = require "tide.t2s.report"
-local program = require "tide.t2s.program"
-local schedule = require "tide.t2s.schedule"
-local search = require "tide.t2s.search"
-local stensor = require "tide.t2s.stensor"
+local expr = require "tide.t2s.define.expr"
+local func = require "tide.t2s.define.func"
+local lift = require "tide.t2s.define.lift"
+local lines = require "tide.t2s.map.lines"
+local report = require "tide.t2s.map.report"
+local program = require "tide.t2s.define.program"
+local schedule = require "tide.t2s.map.schedule"
+local search = require "tide.t2s.map.search"
+local stensor = require "tide.t2s.define.stensor"
 local trace = require "tide.trace"
-local traps = require "tide.t2s.traps"
-local write = require "tide.t2s.write"
+local traps = require "tide.t2s.define.traps"
+local write = require "tide.t2s.define.write"
 
 ---@class tide.t2s
 local t2s = {}

@@ -1,5 +1,5 @@
-/* trace.c - values that stdlib traces (tide.t2s): Tide's operators, casts and calls on them go
- * to tide.t2s.expr, and refusals are drawn at a place that was kept; the module tide.trace. */
+/* trace.c - values that stdlib traces (tide.t2s): Tide's operators, casts and calls on them go to
+ * tide.t2s.define.expr, and refusals are drawn at a place that was kept; the module tide.trace. */
 #include <string.h>
 
 #include "bind/bind.h"
@@ -20,7 +20,7 @@ bool td_bind_has_traced(lua_State *L) {
 
 int td_bind_trace(lua_State *L, const char *word) {
   int n = lua_gettop(L);
-  td_stdlib_push_module(L, "tide.t2s.expr");
+  td_stdlib_push_module(L, "tide.t2s.define.expr");
   lua_getfield(L, -1, "apply");
   lua_replace(L, -2);
   lua_insert(L, 1);
