@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backends/verilog/verilog.h"
-#include "backends/verilog/vshell.h"
+#include "backends/verilog/shell/shell.h"
 
 void td_verilog_locate(const TdVlogArray *x, const int64_t *index, int64_t *bank, int64_t *at) {
   int64_t weight = 1, stride = 1;
@@ -30,7 +30,8 @@ static int bits_below(int64_t n) {
 typedef struct Bench {
   TdArena *arena;
   TdText decl, body, read, write, connect;
-  bool bus; /* the top's arrays and ends are on a bus */
+  TdText load; /* before the start, of calls after the first */
+  bool bus;    /* the top's arrays and ends are on a bus */
 } Bench;
 
 /* A wire of so many bits for each copy, connected by its name. */
@@ -158,6 +159,17 @@ static void put_end(Bench *t, const TdVlogPort *p) {
                data, n, bits, p->width);
 }
 
+/* A bank of a state inside the top: what an earlier call left goes in, what is there comes out. */
+static void put_state(Bench *t, const TdVlogArray *x, int64_t b) {
+  const char *n = td_vunit_bank(t->arena, x, b);
+  td_text_putf(&t->decl, "  reg [%d:0] %s_mem [0:%" PRId64 "];\n", x->width - 1, n,
+               x->copies * x->depth - 1);
+  td_text_putf(&t->load, "      $readmemh($sformatf(\"%%s/%s.hex\", dir), %s_mem);\n", n, n);
+  td_inside_peek(t->arena, x, b, true, &t->load);
+  td_inside_peek(t->arena, x, b, false, &t->write);
+  td_text_putf(&t->write, "      $writememh($sformatf(\"%%s/%s.out\", dir), %s_mem);\n", n, n);
+}
+
 /* An array behind AXI4-Stream: its elements come and go with pauses; valid stays until ready. */
 static void put_flow(Bench *t, const TdVlogArray *x) {
   TdArena *a = t->arena;
@@ -174,7 +186,7 @@ static void put_flow(Bench *t, const TdVlogArray *x) {
                "  assign %s_in_tvalid = %s_offer;\n"
                "  assign %s_in_tdata = %" PRId64 "'(%s_mem[32'(%s_sent)]);\n"
                "  always @(posedge clk) begin\n"
-               "    %s_offer <= (%s_offer && !%s_in_tready) || (chance[0] && now > 4 &&\n"
+               "    %s_offer <= (%s_offer && !%s_in_tready) || (chance[0] && begun[0] &&\n"
                "        %s_sent + 64'(%s_offer) < %" PRId64 ");\n"
                "    if (%s_in_tvalid && %s_in_tready) %s_sent <= %s_sent + 1;\n"
                "  end\n",
@@ -203,10 +215,13 @@ static Bench open_bench(TdArena *a, const TdVlogModule *top, bool bus) {
   t.read = td_text_new(a);
   t.write = td_text_new(a);
   t.connect = td_text_new(a);
+  t.load = td_text_new(a);
   for (size_t i = 0; i < top->ninput; i++) put_scalar(&t, &top->input[i]);
   for (size_t i = 0; i < top->narray && t.bus; i++) put_flow(&t, &top->array[i]);
   for (size_t i = 0; i < top->narray && !t.bus; i++)
     for (int64_t b = 0; b < top->array[i].nbank; b++) put_bank(&t, &top->array[i], b);
+  for (size_t i = 0; i < top->nstate; i++)
+    for (int64_t b = 0; b < top->state[i].nbank; b++) put_state(&t, &top->state[i], b);
   return t;
 }
 
@@ -228,9 +243,11 @@ const char *td_verilog_bench(TdArena *a, const TdVlogModule *top, const TdShell 
                "  %s [63:0] cycles%s;\n"
                "  reg [15:0] chance = 16'hace1;\n"
                "  reg rst = 1, start = 0;\n"
+               "  reg [2:0] begun = 0; // the start was so many cycles ago\n"
                "  wire busy;\n"
+               "  wire go = now > 2 && !begun[0] && !busy;\n"
                "  string dir;\n"
-               "  integer file;\n"
+               "  integer file, k;\n"
                "%s%s"
                "  %s dut (.%s(clk), .%s(%srst), .start(start), .busy(busy)%s%s);\n"
                "  initial begin\n"
@@ -245,12 +262,16 @@ const char *td_verilog_bench(TdArena *a, const TdVlogModule *top, const TdShell 
                "      $finish;\n"
                "    end\n"
                "    rst <= now < 2;\n"
-               "    start <= now == 3;\n"
+               "    start <= go;\n"
+               "    begun <= {begun[1:0], begun[0] || go};\n"
                "    if (now == 2) begin // what registers hold before reset may write to memories\n"
                "%s"
                "    end\n"
                "%s"
-               "    if (now > 5 && !busy) begin\n"
+               "    if (go && $test$plusargs(\"later\") != 0) begin\n"
+               "%s"
+               "    end\n"
+               "    if (begun[2] && !busy) begin\n"
                "      file = $fopen($sformatf(\"%%s/cycles\", dir), \"w\");\n"
                "      $fdisplay(file, \"%%0d\", cycles);\n"
                "      $fclose(file);\n"
@@ -264,7 +285,7 @@ const char *td_verilog_bench(TdArena *a, const TdVlogModule *top, const TdShell 
                td_text_str(&t.body), top->name, o->clock, o->reset,
                td_shell_is_low(o->reset) ? "!" : "", t.bus ? ", .cycles(cycles)" : "",
                td_text_str(&t.connect), td_text_str(&t.read),
-               t.bus ? "" : "    if (busy && now > 4) cycles <= cycles + 1;\n",
-               td_text_str(&t.write), td_verilog_library_clock);
+               t.bus ? "" : "    if (busy && begun[1]) cycles <= cycles + 1;\n",
+               td_text_str(&t.load), td_text_str(&t.write), td_verilog_library_clock);
   return td_text_str(&out);
 }

@@ -22,7 +22,7 @@ struct TdVlogRun {
   const char *file; /* the compiled program; NULL: not yet */
   int seconds;
   const char *most;      /* cycles */
-  Words **state;         /* of each array of the top that is one, bank by bank; NULL: not yet */
+  Words **state;         /* of each of the top, bank by bank, after a call; NULL: none was */
   TdReady *const *ready; /* of each parameter; NULL: always */
   TdTimed *report;
 };
@@ -190,30 +190,6 @@ static Words *new_words(TdArena *a, const TdVlogArray *x) {
   return w;
 }
 
-/* What a state holds before the first call, in each copy. */
-static Words *first_words(TdArena *a, const TdVlogArray *x) {
-  Words *w = new_words(a, x);
-  const TdType *e = td_type_scalar(x->state->type);
-  for (int64_t copy = 0; copy < x->copies; copy++) {
-    int64_t index[TD_MAX_RANK] = {0}, b, place;
-    const char *from = x->state->data;
-    do {
-      td_verilog_locate(x, index, &b, &place);
-      w[b].at[copy * x->depth + place] = td_num_word(e, td_num_load(e, from)) & mask(x->width);
-      from += td_type_bytes(e);
-    } while (next_index(x, index));
-  }
-  return w;
-}
-
-/* The words of array i, which is a state. */
-static Words *state_of(TdVlogRun *r, size_t i) {
-  const TdVlogModule *top = r->text->top;
-  if (!r->state) r->state = TD_NEWN(r->arena, Words *, top->narray + 1);
-  if (!r->state[i]) r->state[i] = first_words(r->arena, &top->array[i]);
-  return r->state[i];
-}
-
 /* The argument that is an array of the top. */
 static TdTensor *tensor_of(Job *j, const TdVlogArray *x, const TdCallArg *arg) {
   const TdUnit *u = j->r->text->top->unit;
@@ -327,6 +303,16 @@ static bool read_ends(Job *j, const TdCallArg *arg) {
   return true;
 }
 
+static bool write_banks(Job *j, const TdVlogArray *x, const Words *w) {
+  for (int64_t b = 0; b < x->nbank; b++) {
+    TdText t = td_text_new(j->arena);
+    for (int64_t k = 0; k < x->depth * x->copies; k++)
+      td_text_putf(&t, "%" PRIx64 "\n", w[b].at[k]);
+    if (!write_file(j, bank_file(j, x, b, ".hex"), td_text_str(&t))) return false;
+  }
+  return true;
+}
+
 static bool write_arguments(Job *j, const TdCallArg *arg) {
   const TdVlogModule *top = j->r->text->top;
   for (size_t i = 0; i < top->ninput; i++) {
@@ -338,15 +324,12 @@ static bool write_arguments(Job *j, const TdCallArg *arg) {
   }
   for (size_t i = 0; i < top->narray; i++) {
     const TdVlogArray *x = &top->array[i];
-    Words *w = x->state ? state_of(j->r, i) : new_words(j->arena, x);
-    if (!x->state) move(x, tensor_of(j, x, arg), w, NULL);
-    for (int64_t b = 0; b < x->nbank; b++) {
-      TdText t = td_text_new(j->arena);
-      for (int64_t k = 0; k < x->depth * x->copies; k++)
-        td_text_putf(&t, "%" PRIx64 "\n", w[b].at[k]);
-      if (!write_file(j, bank_file(j, x, b, ".hex"), td_text_str(&t))) return false;
-    }
+    Words *w = new_words(j->arena, x);
+    move(x, tensor_of(j, x, arg), w, NULL);
+    if (!write_banks(j, x, w)) return false;
   }
+  for (size_t i = 0; i < top->nstate && j->r->state; i++)
+    if (!write_banks(j, &top->state[i], j->r->state[i])) return false;
   return true;
 }
 
@@ -376,17 +359,35 @@ typedef struct Result {
   Words *was, *now;
 } Result;
 
-static bool read_array(Job *j, const TdVlogArray *x, TdTensor *t, Words *state, Result *r) {
-  Words *now = state ? state : new_words(j->arena, x), *was = new_words(j->arena, x);
-  if (!state) move(x, t, now, NULL);
-  if (!state) move(x, t, was, NULL);
+/* The words of a bank as the simulation wrote them. */
+static bool read_bank(Job *j, const TdVlogArray *x, int64_t b, Words *w) {
+  const char *file = bank_file(j, x, b, ".out");
+  const char *text = td_cache_read_file(j->arena, path(j, file));
+  return (text && take_words(text, w[b].at, x->depth * x->copies)) || lost(j, file);
+}
+
+static bool read_array(Job *j, const TdVlogArray *x, TdTensor *t, Result *r) {
+  Words *now = new_words(j->arena, x), *was = new_words(j->arena, x);
+  move(x, t, now, NULL);
+  move(x, t, was, NULL);
   for (int64_t b = 0; b < x->nbank; b++) {
     if (!x->writes[b]) continue;
-    if (!state) *r = (Result){was, now};
-    const char *file = bank_file(j, x, b, ".out");
-    const char *text = td_cache_read_file(j->arena, path(j, file));
-    if (!text || !take_words(text, now[b].at, x->depth * x->copies)) return lost(j, file);
+    *r = (Result){was, now};
+    if (!read_bank(j, x, b, now)) return false;
   }
+  return true;
+}
+
+static bool read_states(Job *j) {
+  const TdVlogModule *top = j->r->text->top;
+  TdArena *a = j->r->arena;
+  if (!j->r->state) {
+    j->r->state = TD_NEWN(a, Words *, top->nstate + 1);
+    for (size_t i = 0; i < top->nstate; i++) j->r->state[i] = new_words(a, &top->state[i]);
+  }
+  for (size_t i = 0; i < top->nstate; i++)
+    for (int64_t b = 0; b < top->state[i].nbank; b++)
+      if (!read_bank(j, &top->state[i], b, j->r->state[i])) return false;
   return true;
 }
 
@@ -394,12 +395,10 @@ static bool read_arguments(Job *j, const TdCallArg *arg) {
   const TdVlogModule *top = j->r->text->top;
   Result *r = TD_NEWN(j->arena, Result, top->narray + 1);
   for (size_t i = 0; i < top->narray; i++)
-    if (!read_array(j, &top->array[i], tensor_of(j, &top->array[i], arg),
-                    top->array[i].state ? state_of(j->r, i) : NULL, &r[i]))
-      return false;
+    if (!read_array(j, &top->array[i], tensor_of(j, &top->array[i], arg), &r[i])) return false;
   for (size_t i = 0; i < top->narray; i++)
     if (r[i].now) move(&top->array[i], tensor_of(j, &top->array[i], arg), r[i].now, r[i].was);
-  return true;
+  return read_states(j);
 }
 
 /* The cycles that the bench counted. */
@@ -422,8 +421,9 @@ static bool read_cycles(Job *j) {
 
 static bool simulate(Job *j) {
   const char *dir = td_text_fmt(j->arena, "+dir=%s", j->folder);
-  const char *icarus[] = {"vvp", "-N", j->r->file, dir, j->r->most, NULL};
-  const char *verilator[] = {j->r->file, dir, j->r->most, NULL};
+  const char *later = j->r->state ? "+later" : NULL;
+  const char *icarus[] = {"vvp", "-N", j->r->file, dir, j->r->most, later, NULL};
+  const char *verilator[] = {j->r->file, dir, j->r->most, later, NULL};
   return run_tool(j, j->icarus ? icarus : verilator, j->r->seconds);
 }
 

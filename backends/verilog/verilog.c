@@ -5,7 +5,7 @@
 
 #include "backends/verilog/tool/ask.h"
 #include "backends/verilog/vname.h"
-#include "backends/verilog/vshell.h"
+#include "backends/verilog/shell/shell.h"
 #include "eval/time/ready.h"
 #include "lower/lower.h"
 
@@ -93,10 +93,10 @@ static TdShell shell_of(const TdBuild *b, const TdUnit *root) {
                    .interface = td_verilog_option(b, TD_VERILOG_INTERFACE)};
 }
 
-/* Whether the top is as it comes, without a shell. */
-static bool is_bare(const TdShell *o) {
-  return strcmp(o->interface, "ram") == 0 && strcmp(o->clock, "clk") == 0 &&
-         strcmp(o->reset, "rst") == 0;
+/* Whether the top of p is as it comes, without a shell. */
+static bool is_bare(const TdShell *o, const TdProg *p) {
+  return !td_prog_has_state(p) && strcmp(o->interface, "ram") == 0 &&
+         strcmp(o->clock, "clk") == 0 && strcmp(o->reset, "rst") == 0;
 }
 
 const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
@@ -112,7 +112,7 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   TdVlogText *out = TD_NEW(a, TdVlogText);
   TdVlogFiles files = {{0}};
   TdShell shell = shell_of(b, td_prog_root(b->prog));
-  bool bare = is_bare(&shell);
+  bool bare = is_bare(&shell, b->prog);
   p.placeless = strcmp(td_verilog_option(b, TD_VERILOG_LOCATION), "false") == 0;
   if (!bare) p.top = td_text_fmt(a, "%s_core", shell.name);
   out->core = core_of(&p, &files, d);

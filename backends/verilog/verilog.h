@@ -112,6 +112,8 @@ typedef struct TdVlogModule {
   const TdUnit *unit;
   const TdVlogArray *array;
   size_t narray;
+  const TdVlogArray *state; /* memories inside of a top, of its states */
+  size_t nstate;
   const TdVlogPort *port;
   size_t nport;
   const TdVlogInput *input;

@@ -8,20 +8,6 @@
 #include "analysis/net/races.h"
 #include "analysis/net/streams.h"
 
-static bool is_no_state(void *ud, const TdStmt *s) {
-  (void)ud;
-  return s->kind != TD_STMT_LOCAL || s->cls != TD_LOCAL_STATE;
-}
-
-/* Whether a later call may do other things than the first. */
-static bool has_state(const TdProg *p) {
-  for (size_t i = 0; i < p->nunit; i++)
-    if (p->unit[i]->body &&
-        !td_walk_stmt(p->store->session->ctx, p->unit[i]->body, is_no_state, NULL))
-      return true;
-  return false;
-}
-
 /* Looks for elements that two instances surely touch, one of them to write: false if there are.
  *open becomes NULL if there are none whatever the data. */
 static bool follow_elements(const TdAsk *q, const char **open, TdDiag *d) {
@@ -31,7 +17,7 @@ static bool follow_elements(const TdAsk *q, const char **open, TdDiag *d) {
   TdDiag why = {.arena = d->arena};
   bool ran = td_eval_symbolic(a, q->prog, TD_LEVEL_STRICT, NULL, &o, cell, &why);
   bool raced = !ran && why.kind == TD_ILLEGAL && strcmp(why.code, "race") == 0;
-  if (ran && !has_state(q->prog)) *open = NULL;
+  if (ran && !td_prog_has_state(q->prog)) *open = NULL;
   if (raced) {
     td_diag_help(&why, "pass it through a stream, or give each instance its own part");
     *d = why;

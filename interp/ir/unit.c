@@ -116,6 +116,21 @@ bool td_prog_is_task(const TdProg *p, TdSym unit) {
   return false;
 }
 
+static bool is_no_state(void *ud, const TdStmt *s) {
+  (void)ud;
+  return s->kind != TD_STMT_LOCAL || s->cls != TD_LOCAL_STATE;
+}
+
+bool td_unit_has_state(TdCtx *c, const TdUnit *u) {
+  return u->body && !td_walk_stmt(c, u->body, is_no_state, NULL);
+}
+
+bool td_prog_has_state(const TdProg *p) {
+  for (size_t i = 0; i < p->nunit; i++)
+    if (td_unit_has_state(p->store->session->ctx, p->unit[i])) return true;
+  return false;
+}
+
 TdSymKind td_unit_param_kind(const TdType *t) {
   return t->kind == TD_T_TENSOR ? TD_SYM_TENSOR
          : t->kind == TD_T_PORT ? TD_SYM_STREAM

@@ -143,6 +143,9 @@ const TdUnit *td_prog_unit(const TdProg *p, TdSym sym);
 const TdUnit *td_prog_find(const TdProg *p, const char *name);
 /* Whether some design of p runs the unit of a symbol as a task. */
 bool td_prog_is_task(const TdProg *p, TdSym unit);
+/* Whether something lasts from call to call: in a unit's body, in some unit of p. */
+bool td_unit_has_state(TdCtx *c, const TdUnit *u);
+bool td_prog_has_state(const TdProg *p);
 /* A program of n units; the array is copied. */
 const TdProg *td_prog_new(TdStore *st, const TdUnit *const *unit, size_t n);
 /* p with the unit of u's symbol replaced by u (pointer-equal p when it already is u). */

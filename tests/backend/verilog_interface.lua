@@ -125,7 +125,7 @@ t.test("clock, reset and places are as they are asked for", function()
   bare(args())
 end)
 
-t.test("names that are none or taken, states, and ready lists behind a bus are refused", function()
+t.test("names that are none or taken, slow memories, and ready lists behind a bus are refused", function()
   local s = rows(3, 2, i8)
   local function build(o)
     o.target = "verilog"

@@ -30,6 +30,53 @@ static const char ram[] =
     "endmodule\n"
     "`endif\n";
 
+static const char state[] =
+    "// The same, whose reads take L cycles, filled after a reset: word 0 first, one a cycle "
+    "while\n"
+    "// `fills`. WORDS are all of them, word 0 lowest, or (I = 1) what each of them is.\n"
+    "`ifndef TIDE_STATE\n"
+    "module tide_state #(parameter W = 8, D = 16, A = 4, R = 1, N = 1, L = 1, I = 1,\n"
+    "    parameter [I*W-1:0] WORDS = 0) (\n"
+    "  input  wire           clk,\n"
+    "  input  wire           rst,\n"
+    "  input  wire [R-1:0]   re,\n"
+    "  input  wire [R*A-1:0] raddr,\n"
+    "  output wire [R*W-1:0] q,\n"
+    "  input  wire [N-1:0]   we,\n"
+    "  input  wire [N*A-1:0] waddr,\n"
+    "  input  wire [N*W-1:0] d,\n"
+    "  output wire           fills\n"
+    ");\n"
+    "  reg [W-1:0] mem [0:D-1];\n"
+    "  reg [A:0] at;\n"
+    "  assign fills = 32'(at) != D;\n"
+    "  wire [W-1:0] word = WORDS[(I == 1 ? 0 : 32'(at))*W +: W];\n"
+    "  wire unused_ok = &{1'b0, re};\n"
+    "  genvar i;\n"
+    "  generate for (i = 0; i < R; i = i + 1) begin : read\n"
+    "    if (L == 0) begin : now\n"
+    "      assign q[i*W +: W] = mem[raddr[i*A +: A]];\n"
+    "    end else begin : later\n"
+    "      reg [L*W-1:0] way;\n"
+    "      integer j;\n"
+    "      assign q[i*W +: W] = way[(L-1)*W +: W];\n"
+    "      always @(posedge clk) begin\n"
+    "        if (re[i]) way[W-1:0] <= mem[raddr[i*A +: A]];\n"
+    "        for (j = 1; j < L; j = j + 1) way[j*W +: W] <= way[(j-1)*W +: W];\n"
+    "      end\n"
+    "    end\n"
+    "  end endgenerate\n"
+    "  integer k;\n"
+    "  always @(posedge clk) begin\n"
+    "    if (rst) at <= 0;\n"
+    "    else if (fills) at <= at + 1'b1;\n"
+    "    if (fills) mem[at[A-1:0]] <= word;\n"
+    "    else for (k = 0; k < N; k = k + 1)\n"
+    "      if (we[k]) mem[waddr[k*A +: A]] <= d[k*W +: W];\n"
+    "  end\n"
+    "endmodule\n"
+    "`endif\n";
+
 static const char regs[] =
     "// The same in registers: reads answer at once; all of it is written at once while `fill`.\n"
     "`ifndef TIDE_REGS\n"
@@ -380,12 +427,13 @@ static const char spread[] =
     "endmodule\n"
     "`endif\n";
 
-const TdFile td_verilog_library[] = {
-    {"tide_fifo", fifo}, {"tide_line", line},     {"tide_hold", hold},
-    {"tide_link", link}, {"tide_gather", gather}, {"tide_spread", spread},
-    {"tide_pool", pool}, {"tide_ram", ram},       {"tide_regs", regs},
-    {"tide_side", side}, {"tide_rom", rom},       {"tide_table", table},
-    {NULL, NULL}};
+const TdFile td_verilog_library[] = {{"tide_fifo", fifo},     {"tide_line", line},
+                                     {"tide_hold", hold},     {"tide_link", link},
+                                     {"tide_gather", gather}, {"tide_spread", spread},
+                                     {"tide_pool", pool},     {"tide_ram", ram},
+                                     {"tide_regs", regs},     {"tide_side", side},
+                                     {"tide_rom", rom},       {"tide_table", table},
+                                     {"tide_state", state},   {NULL, NULL}};
 
 const char *const td_verilog_library_clock = "\n"
                                              "`ifdef TIDE_EVENTS\n"

@@ -159,25 +159,12 @@ static const TdExpr *call_argument(TdIrgen *l, const TdUnit *callee, const TdPar
   return NULL;
 }
 
-static bool is_no_state(void *ud, const TdStmt *s) {
-  (void)ud;
-  return s->kind != TD_STMT_LOCAL || s->cls != TD_LOCAL_STATE;
-}
-
-/* Whether p has no states. */
-static bool is_stateless(TdCtx *c, const TdProg *p) {
-  for (size_t i = 0; i < p->nunit; i++)
-    if (p->unit[i]->body && !td_walk_stmt(c, p->unit[i]->body, is_no_state, NULL)) return false;
-  return true;
-}
-
 /* The unit that a kernel or design is here. Two that have states are two, be their texts the same.
  */
 static TdSym unit_of(TdIrgen *l, const TdConst *c) {
   TdSym sym = (TdSym)td_map_getp(&l->data, (const void *)c->handle);
   if (sym) return sym;
-  TdUnitsTaken taken =
-      is_stateless(l->session->ctx, c->u.prog) ? td_irgen_is_unit_taken : td_irgen_is_called;
+  TdUnitsTaken taken = td_prog_has_state(c->u.prog) ? td_irgen_is_called : td_irgen_is_unit_taken;
   sym = td_units_import_beside(l->units, c->u.prog, taken, l);
   td_irgen_note_outer_name(l, sym->name);
   td_irgen_note_called(l, sym->name);

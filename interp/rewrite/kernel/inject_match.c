@@ -43,17 +43,12 @@ static bool find_tile(TdInject *j, size_t param) {
   return true;
 }
 
-static bool is_no_state(void *ud, const TdStmt *s) {
-  (void)ud;
-  return s->kind != TD_STMT_LOCAL || s->cls != TD_LOCAL_STATE;
-}
-
 bool td_inject_find(TdInject *j, TdRewrite *r, const TdContract *lib, const TdUnit *u,
                     const TdStmt *nest) {
   *j = (TdInject){.r = r, .lib = lib, .unit = u, .nest = nest};
   const char *name = td_lift_unit_name(r, r->prog, "nest");
   if (!td_lift(r, u, &nest, 1, name, &j->lifted)) return false;
-  if (!td_walk_stmt(r->session->ctx, j->lifted.unit->body, is_no_state, NULL))
+  if (td_unit_has_state(r->session->ctx, j->lifted.unit))
     return refuse(j, TD_ILLEGAL, "state", "the nest has a state, which lasts from call to call");
   j->tile = TD_NEWN(r->arena, TdTile, j->lifted.unit->nparam);
   j->given = TD_NEWN(r->arena, TdGiven, lib->n);

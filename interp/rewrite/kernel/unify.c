@@ -42,11 +42,6 @@ static bool look_run(void *ud, const TdStmt *s) {
   return !u->block;
 }
 
-static bool is_no_state(void *ud, const TdStmt *s) {
-  (void)ud;
-  return s->kind != TD_STMT_LOCAL || s->cls != TD_LOCAL_STATE;
-}
-
 /* Whether parameters in one place that are alike but for their extents have the same: else one
  * kernel would have two interfaces. */
 static bool check_shapes(const Unify *u) {
@@ -85,7 +80,7 @@ static bool find(Unify *u) {
   for (int k = 0; k < 2; k++) {
     if (u->kernel[k]->kind != TD_UNIT_KERNEL)
       return refuse(u, TD_UNSUPPORTED, "not-a-kernel", loc, "are not both kernels");
-    if (!td_walk_stmt(r->session->ctx, u->kernel[k]->body, is_no_state, NULL))
+    if (td_unit_has_state(r->session->ctx, u->kernel[k]))
       return refuse(u, TD_ILLEGAL, "state", loc, "cannot be one: one of them keeps a state");
   }
   for (size_t i = r->prog->nunit; i-- > 0 && !u->block;) {

@@ -1,4 +1,4 @@
-/* vshell.c - what stands around a top whose pins are not a memory's: clock and reset by the names
+/* shell.c - what stands around a top whose pins are not a memory's: clock and reset by the names
  * that are asked for; arrays in memories of their own, filled from AXI4-Stream before the start and
  * sent after the end, element by element, row-major; ends of streams as AXI4-Stream, whose valid
  * never waits for ready. A word of a memory has a bit more, which tells that the call wrote it: of
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backends/verilog/vname.h"
-#include "backends/verilog/vshell.h"
+#include "backends/verilog/shell/shell.h"
 
 typedef struct Shell {
   const TdShell *o;
@@ -17,6 +17,8 @@ typedef struct Shell {
   TdText loaded, sent,
       quiet; /* whether all that comes in is there; is sent; nothing is on its way */
   TD_VEC(TdVlogArray) array; /* as they are outside */
+  TD_VEC(TdVlogArray) state; /* inside */
+  TdText fills;              /* whether they fill */
   TdDiag *diag;
 } Shell;
 
@@ -52,8 +54,7 @@ static void pin(Shell *s, bool out, int64_t bits, const char *name) {
                name);
 }
 
-/* A loop over copies or members, of which G is the number. */
-static void open_loop(TdText *o, int64_t count, const char *n, const char *what) {
+void td_shell_loop(TdText *o, int64_t count, const char *n, const char *what) {
   const char *i = td_text_fmt(o->arena, "%s_%s_i", n, what);
   td_text_line(o, "genvar %s;", i);
   td_text_line(o, "generate for (%s = 0; %s < %" PRId64 "; %s = %s + 1) begin : %s_%s", i, i, count,
@@ -143,7 +144,7 @@ static void put_bank(Shell *s, const TdVlogArray *x, int64_t b, const char *arg)
   TdText *o = &s->body;
   td_text_line(o, "wire [%" PRId64 ":0] %s_here;", c - 1, n);
   td_text_line(o, "wire [%" PRId64 ":0] %s_word;", c * (w + 1) - 1, n);
-  open_loop(o, c, n, "at");
+  td_shell_loop(o, c, n, "at");
   put_place(s, x, arg);
   td_text_line(o, "  wire hit = held && bank == 32'd%" PRId64 ";", b);
   td_text_line(o, "  wire [%zu:0] q;", reads * (size_t)(w + 1) - 1);
@@ -270,7 +271,6 @@ static TdVlogArray outside(Shell *s, const TdVlogArray *x, const TdParam *p) {
 static bool put_argument(Shell *s, size_t first) {
   const TdVlogArray *x = &s->core->array[first];
   const TdParam *p = td_unit_param(s->core->unit, x->sym);
-  if (x->state || !p) return refuse(s, x->name, "it is a state");
   if (x->width > 64) return refuse(s, x->name, "its elements have more than 64 bits");
   TdVlogArray out = outside(s, x, p);
   for (size_t i = first; i < s->core->narray; i++)
@@ -305,7 +305,7 @@ static void put_port(Shell *s, const TdVlogPort *p) {
   pin(s, p->put, p->count, td_text_fmt(a, "%s_tvalid", n));
   pin(s, !p->put, p->count, td_text_fmt(a, "%s_tready", n));
   pin(s, p->put, p->count * bits, td_text_fmt(a, "%s_tdata", n));
-  open_loop(o, p->count, n, "end");
+  td_shell_loop(o, p->count, n, "end");
   if (p->put) {
     td_text_line(o, "  wire [%d:0] token;", p->width - 1);
     td_text_line(o, "  tide_fifo #(.W(%d), .D(2)) fifo (.clk(clk), .rst(rst),", p->width);
@@ -342,7 +342,6 @@ static void put_phases(Shell *s) {
       o, "wire tide_turns = (tide_loading && tide_loaded) || (tide_phase == 2'd0 && start) ||");
   td_text_line(o, "    (tide_running && !tide_first && !core_busy && tide_quiet) || (tide_sending "
                   "&& tide_sent);");
-  td_text_line(o, "assign busy = tide_phase != 2'd0;");
   td_text_line(o, "always @(posedge clk) begin");
   td_text_line(o, "  if (rst) tide_phase <= 2'd0;");
   td_text_line(o, "  else if (tide_turns) tide_phase <= tide_phase + 2'd1;");
@@ -360,6 +359,8 @@ static void put_through(Shell *s) {
   const TdVlogModule *m = s->core;
   for (size_t i = 0; i < m->narray; i++) {
     const TdVlogArray *x = &m->array[i];
+    if (x->state) continue;
+    td_vec_push(s->arena, &s->array, *x);
     const struct {
       const char *word;
       int64_t bits;
@@ -394,13 +395,28 @@ static bool put_stream(Shell *s) {
   for (size_t i = 0; i < m->narray; i++) {
     size_t first = 0;
     while (m->array[first].sym != m->array[i].sym) first++;
-    if (first == i && !put_argument(s, i)) return false;
+    if (first == i && !m->array[i].state && !put_argument(s, i)) return false;
   }
   for (size_t i = 0; i < m->nport; i++) put_port(s, &m->port[i]);
   td_text_line(&s->body, "assign tide_loaded = 1'b1%s;", td_text_str(&s->loaded));
   td_text_line(&s->body, "assign tide_sent = 1'b1%s;", td_text_str(&s->sent));
   td_text_line(&s->body, "assign tide_quiet = 1'b1%s;", td_text_str(&s->quiet));
   return true;
+}
+
+/* The states' memories; busy while they fill. Where the top is the memory's own interface, tells
+ * when it starts. */
+static void put_states(Shell *s, const char *busy, bool tells) {
+  for (size_t i = 0; i < s->core->narray; i++) {
+    if (!s->core->array[i].state) continue;
+    td_vec_push(s->arena, &s->state, s->core->array[i]);
+    td_inside_put(&s->core->array[i], &s->body, &s->connect, &s->fills);
+  }
+  td_text_line(&s->body, "assign busy = %s%s;", busy, td_text_str(&s->fills));
+  if (!tells) return;
+  td_text_puts(&s->body, "`ifdef TIDE_EVENTS\n");
+  td_text_line(&s->body, "always @(posedge clk) if (start) $display(\"start %%0d\", $time);");
+  td_text_puts(&s->body, "`endif\n");
 }
 
 bool td_shell_is_low(const char *reset) {
@@ -411,7 +427,7 @@ bool td_shell_is_low(const char *reset) {
 const TdVlogModule *td_shell_module(TdArena *a, const TdShell *o, const TdVlogModule *core,
                                     TdDiag *d) {
   Shell s = {.o = o, .arena = a, .core = core, .diag = d};
-  TdText *const text[] = {&s.pins, &s.body, &s.connect, &s.loaded, &s.sent, &s.quiet};
+  TdText *const text[] = {&s.pins, &s.body, &s.connect, &s.loaded, &s.sent, &s.quiet, &s.fills};
   for (size_t i = 0; i < sizeof text / sizeof *text; i++) *text[i] = td_text_new(a);
   s.body.indent = 1;
   bool ram = strcmp(o->interface, "ram") == 0;
@@ -420,10 +436,13 @@ const TdVlogModule *td_shell_module(TdArena *a, const TdShell *o, const TdVlogMo
     pin(&s, false, x->width, x->name);
     td_text_putf(&s.connect, ",\n    .%s(%s)", x->name, x->name);
   }
-  if (ram)
+  if (ram) {
+    td_text_line(&s.body, "wire core_busy;");
     put_through(&s);
-  else if (!put_stream(&s))
+  } else if (!put_stream(&s)) {
     return NULL;
+  }
+  put_states(&s, ram ? "core_busy" : "tide_phase != 2'd0", ram);
   TdVlogModule *out = td_arena_copy(a, core, sizeof *core);
   bool low = td_shell_is_low(o->reset);
   TdText t = td_text_new(a);
@@ -434,14 +453,16 @@ const TdVlogModule *td_shell_module(TdArena *a, const TdShell *o, const TdVlogMo
   if (strcmp(o->clock, "clk") != 0) td_text_putf(&t, "  wire clk = %s;\n", o->clock);
   if (strcmp(o->reset, "rst") != 0)
     td_text_putf(&t, "  wire rst = %s%s;\n", low ? "~" : "", o->reset);
-  td_text_putf(&t, "%s  %s core (.clk(clk), .rst(rst), .start(%s), .busy(%s)%s);\nendmodule\n",
+  td_text_putf(&t,
+               "%s  %s core (.clk(clk), .rst(rst), .start(%s), .busy(core_busy)%s);\n"
+               "endmodule\n",
                td_text_str(&s.body), core->name, ram ? "start" : "core_start",
-               ram ? "busy" : "core_busy", td_text_str(&s.connect));
+               td_text_str(&s.connect));
   out->name = o->name;
   out->text = td_text_str(&t);
-  if (!ram) {
-    out->array = s.array.at;
-    out->narray = s.array.n;
-  }
+  out->array = s.array.at;
+  out->narray = s.array.n;
+  out->state = s.state.at;
+  out->nstate = s.state.n;
   return out;
 }
