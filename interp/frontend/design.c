@@ -248,16 +248,30 @@ static bool make_asserts(Builder *b) {
   return true;
 }
 
-/* Leaves the marks inside the tasks to their kernels, and keeps sizes from the names of arguments
- * and streams. */
+/* Whether an argument or a stream is declared in a line. */
+static bool is_interface(const TdDesignSpec *s, uint32_t line) {
+  for (size_t i = 0; i < s->narg; i++)
+    if (s->arg[i].loc.line == line) return true;
+  for (size_t i = 0; i < s->nstream; i++)
+    if (s->stream[i].loc.line == line) return true;
+  return false;
+}
+
+/* Leaves the marks inside a task, and of data around it that it uses, to its kernel. */
+static void leave_marks(Builder *b, const TdDesignTask *t) {
+  td_irgen_drop_marks(&b->l, t->loc.line + 1, t->source->last_line_defined);
+  for (size_t i = 0; i < t->source->upvals.n; i++) {
+    uint32_t line = t->source->upvals.at[i]->loc.line;
+    if (!is_interface(b->spec, line)) td_irgen_drop_marks(&b->l, line, line);
+  }
+}
+
+/* Leaves the marks of tasks to their kernels, and keeps sizes from the names of arguments and
+ * streams. */
 static void prepare(Builder *b) {
   const TdDesignSpec *s = b->spec;
-  for (size_t i = 0; i < s->ntask; i++) {
-    const TdDesignTask *t = &s->task[i];
-    bool here = t->ast == s->ast;
-    uint32_t first = t->loc.line + 1;
-    if (here) td_irgen_drop_marks(&b->l, first, t->source->last_line_defined);
-  }
+  for (size_t i = 0; i < s->ntask; i++)
+    if (s->task[i].ast == s->ast) leave_marks(b, &s->task[i]);
   for (size_t i = 0; i < s->narg; i++) td_sizes_ban(b->sizes, s->arg[i].name);
   for (size_t i = 0; i < s->nstream; i++) td_sizes_ban(b->sizes, s->stream[i].name);
 }

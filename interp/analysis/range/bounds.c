@@ -2,6 +2,7 @@
 #include "analysis/range/bounds.h"
 
 #include "analysis/range/farkas.h"
+#include "analysis/range/span.h"
 
 /* A check of a whole unit under way. */
 typedef struct Check {
@@ -265,7 +266,8 @@ static void refuse(Check *k, const Index *ix, const Outside *o) {
 /* Classifies one index; false when it is out of range, which d then says. */
 static bool check_index(Check *k, Index *ix) {
   bool known = set_access(k, ix, ix->x);
-  TdBoundsItem item = {ix->leaf->stmt, ix->x->expr, ix->dim, TD_BOUNDS_UNPROVED};
+  TdBoundsItem item = {ix->leaf->stmt, ix->x->expr, td_map_getp(&k->types, ix->x->expr->sym),
+                       ix->dim, TD_BOUNDS_UNPROVED};
   if (known) {
     if (is_all_inside(k, ix, false)) return true;
     if (is_all_inside(k, ix, true)) item.kind = TD_BOUNDS_AT_VALUES;
@@ -316,4 +318,24 @@ bool td_bounds_check(const TdAsk *q, const TdBoundsItem **items, size_t *n, TdDi
   td_arena_free(a);
   td_arena_free(space->arena);
   return ok;
+}
+
+/* Any value of its type. */
+static TdSpan any_value(void *ud, const TdExpr *e, const TdSpan *index) {
+  (void)ud, (void)index;
+  return td_span_data(e->type);
+}
+
+bool td_bounds_always(const TdUnit *u, const TdBoundsItem *x) {
+  TdSpanEnv env = {.unit = u, .look = any_value};
+  const TdViewDim *view = x->expr->kind == TD_EXPR_VIEW ? &x->expr->u.dim[x->dim] : NULL;
+  int64_t extent, n = 1;
+  if (!x->type || x->dim >= x->type->rank || !td_type_extent(x->type, x->dim, &extent))
+    return false;
+  bool part = view && view->out >= 0;
+  if (part && (view->step < 0 || !td_type_extent(x->expr->type, view->out, &n) || n < 1))
+    return false;
+  TdSpan s = td_span_of(&env, x->expr->kid[x->dim]);
+  int64_t far = part ? td_span_times(view->step, n - 1) : 0;
+  return s.lo >= 0 && td_span_plus(s.hi, far) < extent;
 }

@@ -15,6 +15,7 @@ typedef enum {
 typedef struct TdBoundsItem {
   const TdStmt *stmt;
   const TdExpr *expr; /* LOAD or VIEW */
+  const TdType *type; /* of what it is an element or part of */
   int dim;
   TdBoundsKind kind;
 } TdBoundsItem;
@@ -22,5 +23,9 @@ typedef struct TdBoundsItem {
 /* Checks all accesses of q->unit's body. False: one is OUT, and d says which. Otherwise *items are
  * those that are not IN, in source order, owned by q->arena. */
 bool td_bounds_check(const TdAsk *q, const TdBoundsItem **items, size_t *n, TdDiag *d);
+
+/* Whether the index stays inside whatever the data that it is made of, as c[0] % 4 of 4 does; u
+ * has the sizes. */
+bool td_bounds_always(const TdUnit *u, const TdBoundsItem *x);
 
 #endif

@@ -87,9 +87,12 @@ static void await(TdFlowNode *x, int64_t *t, int64_t until, uint32_t u, TdFlowVi
   x->wait = (uint32_t)wait;
 }
 
+/* The units that an attempt has: those that there are; with the fewest; any number of all. */
+typedef enum { UNITS_ALL, UNITS_FEW, UNITS_ANY } Units;
+
 /* Places all nodes by their operands and units, back edges as they are. Returns the node that finds
  * no unit, or 0. */
-static uint32_t sweep(TdFlow *f, const int64_t *held) {
+static uint32_t sweep(TdFlow *f, Units units, const int64_t *held) {
   size_t order = 0;
   for (size_t v = 1; v < f->node.n; v++) {
     TdFlowNode *x = &f->node.at[v];
@@ -104,7 +107,7 @@ static uint32_t sweep(TdFlow *f, const int64_t *held) {
     }
     x->start = start_at(f, x, t);
     x->crowded = false;
-    if (x->nuse) {
+    if (x->nuse && units != UNITS_ANY) {
       int64_t cycle = td_flow_cycle(f, x->start), at = td_flow_pool_take(f, (uint32_t)v, cycle);
       if (at < 0) return (uint32_t)v;
       x->crowded = at > cycle;
@@ -216,7 +219,7 @@ static size_t count_waiting(const TdFlow *f) {
 }
 
 /* Least times at interval ii. False: there are none, and *why says so. */
-static bool place(TdFlow *f, int64_t ii, bool few, int64_t *held, TdFlowCycle *why) {
+static bool place(TdFlow *f, int64_t ii, Units units, int64_t *held, TdFlowCycle *why) {
   Chain chain = {.mark = TD_NEWN(f->arena, uint32_t, f->node.n),
                  .crowded = TD_NEWN(f->arena, bool, f->node.n)};
   size_t rounds = 0, most = MOST_CROWDED + count_waiting(f), lengthened = 0;
@@ -224,8 +227,8 @@ static bool place(TdFlow *f, int64_t ii, bool few, int64_t *held, TdFlowCycle *w
   for (size_t v = 0; v < f->node.n; v++) held[v] = f->node.at[v].last = 0;
   for (bool moved = true; moved;) {
     td_ctx_tick(td_arena_ctx(f->arena), f->node.n);
-    td_flow_pool_clear(f, few);
-    uint32_t crowded = sweep(f, held);
+    if (units != UNITS_ANY) td_flow_pool_clear(f, units == UNITS_FEW);
+    uint32_t crowded = sweep(f, units, held);
     moved = false;
     if (crowded || rounds++ > most || lengthened > MOST_CROWDED) {
       *why = (TdFlowCycle){.cycles = ii + 1, .distance = 1, .crowded = crowded};
@@ -267,14 +270,39 @@ static int64_t next_interval(int64_t ii, int64_t step, const TdFlowCycle *why) {
   return needs > ii + step ? needs : ii + step;
 }
 
+/* Cycles of waiting found one by one, each of which may need hardly more than the one before. */
+enum { MOST_FOUND = 16 };
+
+/* The least interval from ii on that no cycle of waiting forbids, whatever the units: doubles its
+ * steps, then halves what lies between, which is exact, since cycles that an interval allows are
+ * allowed by all above. *why is what forbids the one below, if any does. */
+static int64_t least_for_cycles(TdFlow *f, int64_t ii, int64_t *held, TdFlowCycle *why) {
+  TdFlowCycle other;
+  int64_t below = ii - 1, above = 0; /* 0: not found yet */
+  for (int64_t step = 1; !above || above - below > 1;
+       ii = above ? below + (above - below) / 2 : ii) {
+    if (place(f, ii, UNITS_ANY, held, &other)) {
+      above = ii;
+      continue;
+    }
+    if (!other.n) break;
+    *why = other;
+    below = next_interval(ii, 1, &other) - 1;
+    ii = below + step;
+    step *= 2;
+  }
+  return below + 1;
+}
+
 /* Doubles its steps while units keep moving nodes, then halves what lies between. */
 int64_t td_flow_settle(TdFlow *f, int64_t least, TdFlowCycle *why) {
-  int64_t ii = least, below, step = 1, *held = TD_NEWN(f->arena, int64_t, f->node.n);
+  int64_t ii = least, below, step = 1, found = 0, *held = TD_NEWN(f->arena, int64_t, f->node.n);
   *why = (TdFlowCycle){0};
   if (ii) ii = least_for_units(f, ii, &why->crowded);
-  for (below = ii - 1; !place(f, ii, false, held, why);) {
+  for (below = ii - 1; !place(f, ii, UNITS_ALL, held, why);) {
     bool proved = why->n;
     int64_t next = next_interval(ii, proved ? 1 : step, why);
+    if (proved && ++found == MOST_FOUND) next = least_for_cycles(f, next, held, why);
     below = proved ? next - 1 : ii;
     step = proved || next < COARSE ? 1 : 2 * step;
     ii = next;
@@ -283,7 +311,7 @@ int64_t td_flow_settle(TdFlow *f, int64_t least, TdFlowCycle *why) {
   while (ii - below > 1 + below / COARSE) {
     TdFlowCycle other;
     last = below + (ii - below) / 2;
-    if (place(f, last, false, held, &other)) {
+    if (place(f, last, UNITS_ALL, held, &other)) {
       ii = last;
     } else {
       int64_t next = next_interval(last, 1, &other);
@@ -292,8 +320,8 @@ int64_t td_flow_settle(TdFlow *f, int64_t least, TdFlowCycle *why) {
     }
   }
   bool few = has_few(f, ii);
-  if (few && place(f, ii, true, held, &(TdFlowCycle){0})) return ii;
-  if (few || last != ii) place(f, ii, false, held, &(TdFlowCycle){0});
+  if (few && place(f, ii, UNITS_FEW, held, &(TdFlowCycle){0})) return ii;
+  if (few || last != ii) place(f, ii, UNITS_ALL, held, &(TdFlowCycle){0});
   return ii;
 }
 

@@ -317,6 +317,10 @@ static void note(const Collapse *k) {
   const TdParam *p = td_unit_param(k->l.unit, other);
   const TdStmt what = {.sym = other}, *decl = &what;
   if (!p) td_walk_stmt(r->session->ctx, k->l.unit->body, is_not_declared, &decl);
+  if (!k->out && decl->kind == TD_STMT_LOCAL && decl->cls == TD_LOCAL_AUTO) {
+    TdLocalArray from = {r, k->l.unit, decl, other, decl->type};
+    td_local_note_unwritten(&from);
+  }
   const TdType *type = p ? p->type : decl->type;
   TdCopyOf of = {.unit = k->l.unit, .array = k->l.sym, .other = other, .type = k->l.type};
   bool shifts;

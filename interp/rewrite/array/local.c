@@ -2,7 +2,6 @@
 #include "rewrite/array/local.h"
 
 #include "analysis/range/bounds.h"
-#include "analysis/range/span.h"
 #include "rewrite/array/elements.h"
 
 static bool refuse(const TdLocalArray *l, const char *code, const char *why) {
@@ -128,21 +127,6 @@ void td_local_note_unwritten(const TdLocalArray *l) {
                  l->sym->name);
 }
 
-/* Any value of its type. */
-static TdSpan any_value(void *ud, const TdExpr *e, const TdSpan *index) {
-  (void)ud, (void)index;
-  return td_span_data(e->type);
-}
-
-/* Whether an index is inside of its extent whatever values it is made of (c[0] % 4 of 4). */
-static bool is_inside(const TdLocalArray *l, const TdBoundsItem *x) {
-  TdSpanEnv env = {.unit = l->unit, .look = any_value};
-  int64_t extent;
-  if (!td_expr_is_const(l->type->dim[x->dim], &extent)) return false;
-  TdSpan s = td_span_of(&env, x->expr->kid[x->dim]);
-  return s.lo >= 0 && s.hi < extent;
-}
-
 void td_local_note_range(const TdLocalArray *l, unsigned dims) {
   TdAsk q = td_util_ask(l->r, l->unit);
   TdDiag quiet = {.arena = l->r->arena};
@@ -151,7 +135,7 @@ void td_local_note_range(const TdLocalArray *l, unsigned dims) {
   if (!td_bounds_check(&q, &item, &n, &quiet)) return;
   for (size_t i = 0; i < n; i++)
     if (item[i].kind == TD_BOUNDS_UNPROVED && item[i].expr->sym == l->sym &&
-        dims >> item[i].dim & 1 && !is_inside(l, &item[i])) {
+        dims >> item[i].dim & 1 && !td_bounds_always(q.unit, &item[i])) {
       td_util_note(l->r, "no longer checked: whether indices of '%s' are within its extents",
                    l->sym->name);
       return;

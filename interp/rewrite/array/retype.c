@@ -148,7 +148,7 @@ static const TdExpr *turn_cast(const Retype *k, const TdExpr *e) {
   }
   if (to->kind == TD_T_INDEX || !e->implicit) {
     if (!td_promote_cast(k->r->session, to, from, e->loc, &why)) refuse(k, why.message);
-    return e;
+    return e->type == x->type ? x : e;
   }
   return x;
 }

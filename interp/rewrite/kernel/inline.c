@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/order/apart.h"
+#include "analysis/range/bounds.h"
 #include "rewrite/premise.h"
 
 enum { NAME };
@@ -311,6 +312,27 @@ static bool move_assumptions(Expansion *x) {
   return true;
 }
 
+/* Says which view of the call might be out of range, which is seen then where it is used only. */
+static void note_range(const Expansion *x) {
+  TdAsk q = td_util_ask(x->in->r, x->in->caller);
+  TdDiag quiet = {.arena = x->in->r->arena};
+  const TdBoundsItem *item;
+  size_t n;
+  bool any = false;
+  for (uint32_t i = 0; i < x->call->nexpr; i++) any |= x->call->expr[i]->kind == TD_EXPR_VIEW;
+  if (!any || !td_bounds_check(&q, &item, &n, &quiet)) return;
+  const TdExpr *last = NULL;
+  for (size_t i = 0; i < n; i++) {
+    const TdExpr *e = item[i].expr;
+    if (item[i].stmt != x->call || item[i].kind != TD_BOUNDS_UNPROVED || e == last ||
+        e->kind != TD_EXPR_VIEW || td_bounds_always(q.unit, &item[i]))
+      continue;
+    td_util_note(x->in->r, "no longer checked unless it is used: whether %s is within '%s'",
+                 td_print_expr_str(x->in->r->arena, e), e->sym->name);
+    last = e;
+  }
+}
+
 /* Says which views of the call were looked at in each run, which what takes its place does not. */
 static void note_views(const Expansion *x) {
   TdAsk q = td_util_ask(x->in->r, x->in->caller);
@@ -335,6 +357,7 @@ static bool expand(Expansion *x, bool first) {
   x->sub = td_subst_new(st);
   if (!bind_all_sizes(x)) return false;
   for (size_t i = 0; i < u->nparam; i++) bind_param(x, &u->param[i], x->call->expr[i]);
+  note_range(x);
   note_views(x);
   if (!move_assumptions(x)) return false;
   size_t n = u->body->nkid;

@@ -116,8 +116,8 @@ static const TdProg *collapse(TdRewrite *r, const TdPlace *at, size_t n) {
   TdSym v = td_util_loop_var(r, at[0].unit, joined_name(r, at, n));
   TdSubst sub = td_subst_new(r->store);
   for (size_t i = n; i-- > 0;) {
-    td_subst_expr(&sub, at[i].stmt->sym,
-                  recover(r, at[i].stmt, td_util_var(r, v), inner, extent[i], i == 0));
+    const TdExpr *was = recover(r, at[i].stmt, td_util_var(r, v), inner, extent[i], i == 0);
+    td_subst_expr(&sub, at[i].stmt->sym, td_util_written_out(r->store->arena, was));
     if (i) inner *= extent[i];
   }
   const TdStmt *body = td_subst_in_stmt(&sub, guarded_body(r, at, n));

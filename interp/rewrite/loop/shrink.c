@@ -243,7 +243,7 @@ static const TdStmt *cut_loop(const Producer *p, const TdStmt *nest, int d, cons
     return td_edit_replace(r->store, nest, loop->uid, &now, 1);
   }
   TdSubst sub = td_subst_new(r->store);
-  td_subst_expr(&sub, loop->sym, lo);
+  td_subst_expr(&sub, loop->sym, td_util_written_out(r->store->arena, lo));
   const TdStmt *body = td_subst_in_stmt(&sub, td_for_body(loop));
   return td_edit_replace(r->store, nest, loop->uid, body->kid, body->nkid);
 }

@@ -17,7 +17,7 @@ static const TdProg *mark(TdRewrite *r, const TdPlace *at, int64_t factor) {
 static const TdStmt *instance(TdRewrite *r, const TdPlace *at, const TdExpr *v, bool first) {
   TdSubst u = td_subst_new(r->store);
   const TdStmt *body = td_for_body(at->stmt);
-  td_subst_expr(&u, at->stmt->sym, v);
+  td_subst_expr(&u, at->stmt->sym, td_util_written_out(r->store->arena, v));
   return td_subst_in_stmt(&u, first ? body : td_util_copy(r, at->unit, body));
 }
 

@@ -148,7 +148,8 @@ static bool lift(Unfold *u, const TdStmt *body, TdPart *part) {
     const TdStmt *loop = u->band[i].stmt;
     const TdExpr *id = td_util_var(r, u->coord[u->place[i]]);
     const TdExpr *at = td_lin_times(r->session, a, id, loop->step);
-    td_subst_expr(&sub, loop->sym, td_lin_plus(r->session, a, td_for_lo(loop), at));
+    at = td_lin_plus(r->session, a, td_for_lo(loop), at);
+    td_subst_expr(&sub, loop->sym, td_util_written_out(a, at));
   }
   body = td_subst_in_stmt(&sub, body);
   const char *name = td_lift_unit_name(r, r->prog, u->name);
@@ -272,7 +273,8 @@ static const TdProg *in_place(Unfold *u, const TdStmt *body, const TdUnit *desig
     const TdStmt *loop = u->band[i].stmt;
     const TdExpr *id = td_util_var(r, u->coord[u->place[i]]);
     const TdExpr *at = td_lin_times(r->session, a, id, loop->step);
-    td_subst_expr(&sub, loop->sym, td_lin_plus(r->session, a, td_for_lo(loop), at));
+    at = td_lin_plus(r->session, a, td_for_lo(loop), at);
+    td_subst_expr(&sub, loop->sym, td_util_written_out(a, at));
   }
   for (int n = 0; n < u->rank; n++) {
     coord[k->ncoord + (size_t)n] = u->coord[n];

@@ -117,4 +117,62 @@ t.test("a size that only a callee's loops have is its caller's of that name and 
   t.eq(tostring(got), tostring(want))
 end)
 
+t.test("inline, and unify that inlines, say that a view is no longer looked at", function()
+  local function notes(place, step)
+    local sub = tide.kernel {name = "sub", X = i16[8], Y = i16[5], function(X, Y) end}
+    local other = tide.kernel {name = "other", X = i16[8], Y = i16[5], function(X, Y) end}
+    local s = tide.schedule(load([[
+      local tide, sub, other, i16 = ...
+      return tide.kernel {name = "top", A = i16[8], B = i16[6][5], c = tide.u8[6], function(A, B, c)
+        for k = 0, 5 do
+          sub(A, B[]] .. place .. [[])
+          other(A, B[3])
+        end
+      end}]])(tide, sub, other, i16))
+    step(s)
+    return table.concat(s:steps()[1].notes, "\n")
+  end
+  local function inline(s) s:inline "sub" end
+  local function unify(s) s:unify("sub", "other", 2) end
+  for _, step in ipairs {inline, unify} do
+    local said = notes("c[1] % 9", step)
+    t.has(said, "no longer checked unless it is used: whether B:slice(c[1] % 9")
+    t.has(said, "is within 'B'")
+    t.eq(notes("c[1] % 6", step):find("no longer checked", 1, true), nil)
+  end
+  t.eq(notes("k", inline):find("no longer checked", 1, true), nil)
+end)
+
+t.test("collapse of a copy of what need not have been written says so", function()
+  local function notes(store)
+    local s = tide.schedule(load([[
+      local tide, i16 = ...
+      return tide.kernel {A = i16[2], c = tide.u8[8], function(A, c)
+        local b, from = i16[8](0), i16[8]()
+        for v = 0, 7 do
+          ]] .. store .. [[
+
+        end
+        for v = 0, 7 do b[v] = from[v] end
+        A[0] = b[1]
+      end}]])(tide, i16))
+    s:collapse "b"
+    return table.concat(s:steps()[1].notes, "\n")
+  end
+  t.has(notes "if c[v] % 5 ~= 0 then from[v] = 1 end", "no longer checked: whether each element of 'from' is written")
+  t.eq(notes("from[v] = 1"):find("no longer checked", 1, true), nil)
+end)
+
+t.test("a search of a nest with many waits halves what lies between", function()
+  local s = tide.schedule(tide.kernel {A = tide.i32[256], c = tide.u8[256], function(A, c)
+    for i = 0, 255 do
+      for j = 0, 3 do A[c[i] + j] = A[c[i]] // (j + 3) + 1 end
+    end
+  end})
+  s:unroll("i", 16)
+  local began = os.clock()
+  s:auto()
+  t.ok(os.clock() - began < 4, os.clock() - began)
+end)
+
 t.done()

@@ -293,4 +293,70 @@ t.test("a search looks at waits of reads alone: an unrolled loop that only store
   t.eq(s:verify(), "strict")
 end)
 
+t.test("data that tasks of a design use keeps its marks", function()
+  local f32, i32 = tide.f32, tide.i32
+  local st = tide.state(i32[2], tide.tensor(i32[2], {2, 2}))
+  local sub = tide.kernel {name = "sub", X = i32[2], function(X)
+    X[0] = 1
+    st[0] = 1
+  end}
+  local s = tide.schedule(tide.kernel {name = "top", A = f32[4], C = i32[2], function(A, C)
+    sub(C)
+    A[0] = 1
+  end})
+  s:partition "sub:st":dataflow "sub"
+  t.has(tostring(s), "--@ partition(0, complete, 0)")
+  reloads(s)
+  s:undo(1)
+  s:bind("sub:st", {memory = "uram"}):dataflow "sub"
+  reloads(s)
+end)
+
+t.test("a mark of a design's data that data cannot have is refused", function()
+  local text = [[
+local tide = require "tide"
+return tide.design(function(d)
+  local X = d:arg(tide.i32[2])
+  local st = tide.state(tide.i32[2], tide.tensor(tide.i32[2], {2, 2})) --@ %s
+  d.top = tide.task {
+    X = X,
+    function(X) X[0] = st[0] end,
+  }
+end)]]
+  t.has(tostring(load(text:format "storage(uram)")()), "storage(uram)")
+  t.fails(load(text:format "unroll(2)"), {code = "attribute"})
+  t.fails(load(text:format "partition(1, complete, 0)"), {code = "attribute"})
+end)
+
+t.test("a loop that begins at data is written out where its variable was data", function()
+  local u8 = tide.u8
+  local function kernel(n)
+    return tide.kernel {A = u8[8], c = u8[4], function(A, c)
+      for j = 0, n do
+        for w = c[0] % 3, c[0] % 3 + 3 do A[j] = u8(w) end
+      end
+    end}
+  end
+  for _, step in ipairs {function(s) s:fuse("j", "w") end, function(s) s:unroll("w", {replace = true}) end} do
+    for n = 1, 4, 3 do
+      local s = tide.schedule(kernel(n))
+      step(s)
+      t.has(tostring(s), "u8(index(c[0]) % 3")
+      reloads(s)
+    end
+  end
+end)
+
+t.test("retype of what was cast to that type leaves no cast", function()
+  local f32, i16 = tide.f32, tide.i16
+  local s = tide.schedule(tide.kernel {C = f32[4][2], function(C)
+    local b = f32[4][2](0)
+    C:set(b)
+  end})
+  s:retype("C", i16)
+  s:retype("b", i16)
+  t.has(tostring(s), "C:set(b)")
+  reloads(s)
+end)
+
 t.done()
