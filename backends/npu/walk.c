@@ -1,22 +1,11 @@
 /* walk.c - does what the instances of a design do to blocks: control and places with numbers, data
- * not at all.
- *
- * A copy, loops over stores of elements as they are, is done element by element once; where loops
- * outside of it only shift what it moves, once for all their turns. */
+ * not at all. */
 #include "analysis/range/span.h"
-#include "backends/npu/form.h"
-
-/* What a copy moves: pairs of places in two arrays. */
-typedef struct Pairs {
-  TdSym to, from;
-  bool shifts; /* loops outside only shift it */
-  size_t n;
-  int64_t *dst, *src;
-} Pairs;
+#include "backends/npu/copy.h"
 
 /* A part of a block that was filled. */
 typedef struct Piece {
-  const Pairs *pairs;
+  const TdNpuPairs *pairs;
   int64_t dst, src; /* shifts */
   uint32_t from;    /* token (number in `token`), or */
   uint32_t param;   /* argument of the design */
@@ -42,9 +31,8 @@ typedef struct Last {
 typedef struct Walk {
   TdNpuForm *f;
   uint32_t inst;
-  TdMap at;    /* loop -> value */
-  TdMap pairs; /* statement -> Pairs */
-  TdMap held;  /* symbol -> number of its token + 1 */
+  TdNpuCopies copies;
+  TdMap held; /* symbol -> number of its token + 1 */
   TD_VEC(Token) token;
   TD_VEC(Last) last;
 } Walk;
@@ -104,187 +92,6 @@ bool td_npu_moves(const TdNpuForm *f, const TdStmt *s) {
 }
 
 /* ---- copies ---- */
-
-/* The place of an element: of a token in its block, of a parameter in the design's argument. */
-static bool place_of(const Walk *w, TdSym sym, const int64_t *index, int rank, int64_t *place) {
-  const TdNpuForm *f = w->f;
-  const TdNpuInst *x = me(w);
-  uint64_t token;
-  *place = 0;
-  if (td_map_get(&w->held, (uint64_t)(uintptr_t)sym, &token)) {
-    const TdType *t = f->chan.at[w->token.at[token - 1].chan].type;
-    for (int d = 0; d < rank; d++) {
-      int64_t extent = 0;
-      td_type_extent(t, d, &extent);
-      if (index[d] < 0 || index[d] >= extent) return false;
-      *place = *place * extent + index[d];
-    }
-    return true;
-  }
-  const TdParam *p = td_unit_param(x->kernel, sym);
-  const TdRunArg *b = x->run->bind;
-  if (!p) return false;
-  while (b->param != sym) b++;
-  TdSession *ss = f->prog->store->session;
-  const TdType *block = td_unit_type(ss, x->kernel, p->type);
-  const TdType *all = td_unit_type(ss, f->design, td_unit_param(f->design, b->arg)->type);
-  const char *layout = b->layout;
-  for (int d = 0; d < rank; d++) {
-    int64_t extent = 0, part = 0, at = index[d];
-    td_type_extent(all, d, &extent);
-    td_type_extent(block, d, &part);
-    if (at < 0 || at >= part) return false;
-    if (layout && *layout == 'S') at += part * x->id[layout[1] - '0'];
-    if (layout) layout += *layout == 'S' ? 2 : 1;
-    *place = *place * extent + at;
-  }
-  return true;
-}
-
-/* A copy being done. */
-typedef struct Doing {
-  Walk *w;
-  TdSym to, from;
-  bool first; /* only the first element is asked for */
-  TD_VEC(int64_t) dst;
-  TD_VEC(int64_t) src;
-} Doing;
-
-static bool bad_copy(const Doing *g, TdLoc loc) {
-  refuse(g->w, "npu-copy", loc, "does more than copy elements between an argument and a block");
-  td_diag_help(g->w->f->diag, "what computes belongs on a core: isolate takes the copy alone");
-  return false;
-}
-
-static const TdExpr *bare(const TdExpr *e) {
-  while (e->kind == TD_EXPR_CAST && e->implicit && e->type == e->kid[0]->type) e = e->kid[0];
-  return e;
-}
-
-/* The place of a view's element `at`, or of a load. */
-static bool element(const Doing *g, const TdExpr *e, const int64_t *at, int64_t *place) {
-  int64_t index[TD_MAX_RANK];
-  for (uint32_t d = 0; d < e->nkid; d++) {
-    if (!td_npu_value(g->w->f, &g->w->at, e->kid[d], &index[d])) return false;
-    if (e->kind == TD_EXPR_VIEW && e->u.dim[d].out >= 0)
-      index[d] += e->u.dim[d].step * at[e->u.dim[d].out];
-  }
-  return place_of(g->w, e->sym, index, (int)e->nkid, place);
-}
-
-/* Moves one element. */
-static bool move(Doing *g, const TdExpr *to, const TdExpr *from, const int64_t *at, TdLoc loc) {
-  int64_t dst, src;
-  if (!element(g, to, at, &dst) || !element(g, from, at, &src)) return bad_copy(g, loc);
-  if (g->to && (g->to != to->sym || g->from != from->sym))
-    return refuse(g->w, "npu-copy", loc, "copies between several arrays in one nest of loops");
-  g->to = to->sym;
-  g->from = from->sym;
-  td_vec_push(g->w->f->arena, &g->dst, dst);
-  td_vec_push(g->w->f->arena, &g->src, src);
-  return true;
-}
-
-/* Moves all elements of a view. */
-static bool set_view(Doing *g, const TdStmt *s, const TdExpr *from) {
-  int64_t at[TD_MAX_RANK] = {0}, extent[TD_MAX_RANK];
-  const TdExpr *to = s->expr[0];
-  int rank = to->type->rank;
-  for (int d = 0; d < rank; d++)
-    if (!td_npu_value(g->w->f, &g->w->at, to->type->dim[d], &extent[d]) || extent[d] <= 0)
-      return bad_copy(g, s->loc);
-  for (;;) {
-    if (!move(g, to, from, at, s->loc)) return false;
-    int d = rank - 1;
-    while (d >= 0 && ++at[d] == extent[d]) at[d--] = 0;
-    if (d < 0 || g->first) return true;
-  }
-}
-
-static bool do_copy(Doing *g, const TdStmt *s) {
-  Walk *w = g->w;
-  int64_t lo, hi, cond;
-  td_ctx_tick(td_arena_ctx(w->f->arena), 1);
-  switch ((TdStmtKind)s->kind) {
-  case TD_STMT_BLOCK:
-    for (uint32_t i = 0; i < s->nkid && !(g->first && g->dst.n); i++)
-      if (!do_copy(g, s->kid[i])) return false;
-    return true;
-  case TD_STMT_FOR:
-    if (!td_npu_value(w->f, &w->at, td_for_lo(s), &lo) ||
-        !td_npu_value(w->f, &w->at, td_for_hi(s), &hi))
-      return bad_copy(g, s->loc);
-    for (int64_t i = lo; i < hi && !(g->first && g->dst.n); i += s->step) {
-      td_map_put(w->f->arena, &w->at, (uint64_t)(uintptr_t)s->sym, (uint64_t)i);
-      if (!do_copy(g, td_for_body(s))) return false;
-    }
-    return true;
-  case TD_STMT_IF:
-    if (!td_npu_value(w->f, &w->at, s->expr[0], &cond)) return bad_copy(g, s->loc);
-    return cond ? do_copy(g, s->kid[0]) : s->nkid < 2 || do_copy(g, s->kid[1]);
-  case TD_STMT_STORE:
-    if (bare(s->expr[1])->kind != TD_EXPR_LOAD) return bad_copy(g, s->loc);
-    return move(g, s->expr[0], bare(s->expr[1]), NULL, s->loc);
-  case TD_STMT_SET:
-    if (bare(s->expr[1])->kind != TD_EXPR_VIEW || s->expr[1]->type != s->expr[0]->type)
-      return bad_copy(g, s->loc);
-    return set_view(g, s, bare(s->expr[1]));
-  default: return bad_copy(g, s->loc);
-  }
-}
-
-/* A look at a copy: whether the loops outside only shift it. */
-typedef struct Shift {
-  const Walk *w;
-  TdMap inside; /* its own loops */
-  bool shifts;
-} Shift;
-
-static bool is_inside(void *ud, const TdExpr *e) {
-  const Shift *k = ud;
-  return e->kind != TD_EXPR_VAR || td_map_getp(&k->inside, e->sym);
-}
-
-/* Whether the variables of outer loops are terms of an index, and nothing else. */
-static bool is_linear(Shift *k, const TdExpr *e) {
-  TdNpuForm *f = k->w->f;
-  TdLin l = td_lin_of(f->prog->store->session, f->arena, e);
-  for (size_t i = 0; i < l.n; i++)
-    if (l.term[i].atom->kind != TD_EXPR_VAR && !td_walk_expr(l.term[i].atom, is_inside, k))
-      return false;
-  return true;
-}
-
-static bool look_shift(void *ud, const TdStmt *s) {
-  Shift *k = ud;
-  if (s->kind == TD_STMT_FOR) td_map_putp(k->w->f->arena, &k->inside, s->sym, k);
-  bool moves = s->kind == TD_STMT_STORE || s->kind == TD_STMT_SET;
-  for (uint32_t i = 0; i < s->nexpr && k->shifts; i++) {
-    const TdExpr *e = moves ? bare(s->expr[i]) : s->expr[i];
-    if (!moves) k->shifts &= td_walk_expr(e, is_inside, k);
-    for (uint32_t d = 0; moves && d < e->nkid; d++) k->shifts &= is_linear(k, e->kid[d]);
-  }
-  return k->shifts;
-}
-
-/* What copy s moves here: pairs, and how far from where they were noted. */
-static const Pairs *pairs_of(Walk *w, const TdStmt *s, int64_t *dst, int64_t *src) {
-  Pairs *p = td_map_getp(&w->pairs, s);
-  Doing g = {.w = w, .first = p && p->shifts};
-  if (!do_copy(&g, s)) return NULL;
-  *dst = *src = 0;
-  if (g.first && g.dst.n) {
-    *dst = g.dst.at[0] - p->dst[0];
-    *src = g.src.at[0] - p->src[0];
-    return p;
-  }
-  Shift k = {.w = w, .shifts = true};
-  td_walk_stmt(w->f->prog->store->session->ctx, s, look_shift, &k);
-  p = TD_NEW(w->f->arena, Pairs);
-  *p = (Pairs){g.to, g.from, k.shifts, g.dst.n, g.dst.at, g.src.at};
-  td_map_putp(w->f->arena, &w->pairs, s, p);
-  return p;
-}
 
 static Token *token_of(const Walk *w, TdSym sym) {
   uint64_t k;
@@ -405,7 +212,7 @@ static bool note_fill(Walk *w, Token *t, TdLoc loc) {
 /* A copy: a piece of the block that it fills, or of the one that it takes to an argument. */
 static bool copy(Walk *w, const TdStmt *s) {
   int64_t dst, src;
-  const Pairs *p = pairs_of(w, s, &dst, &src);
+  const TdNpuPairs *p = td_npu_copy_pairs(&w->copies, s, &dst, &src);
   if (!p) return false;
   if (!p->n) return true;
   Token *to = token_of(w, p->to), *from = token_of(w, p->from);
@@ -436,7 +243,7 @@ static void event(const Walk *w, TdNpuAct act, uint32_t chan) {
 
 static bool take(Walk *w, const TdStmt *s, bool slot) {
   TdNpuForm *f = w->f;
-  uint32_t chan = td_npu_chan(f, &w->at, s->expr[0], s->loc);
+  uint32_t chan = td_npu_chan(f, &w->copies.at, s->expr[0], s->loc);
   if (chan == TD_NPU_NONE) return false;
   if (!s->sym) return refuse(w, "npu-form", s->loc, "a block is got into a place: name it");
   TdNpuChan *c = &f->chan.at[chan];
@@ -451,13 +258,14 @@ static bool take(Walk *w, const TdStmt *s, bool slot) {
              .number = slot ? c->puts++ : c->gets++};
   td_vec_push(f->arena, &w->token, t);
   td_map_put(f->arena, &w->held, (uint64_t)(uintptr_t)s->sym, w->token.n);
+  td_map_put(f->arena, &w->copies.block, (uint64_t)(uintptr_t)s->sym, (uint64_t)(uintptr_t)c->type);
   event(w, slot ? TD_NPU_SLOT : TD_NPU_GET, chan);
   return true;
 }
 
 static bool put(Walk *w, const TdStmt *s) {
   Token *t = s->expr[1]->kind == TD_EXPR_VIEW ? token_of(w, s->expr[1]->sym) : NULL;
-  uint32_t chan = td_npu_chan(w->f, &w->at, s->expr[0], s->loc);
+  uint32_t chan = td_npu_chan(w->f, &w->copies.at, s->expr[0], s->loc);
   if (chan == TD_NPU_NONE) return false;
   if (!t || !t->slot || !t->open || t->chan != chan || !td_expr_keeps_dims(s->expr[1], t->sym))
     return refuse(w, "npu-form", s->loc, "puts what is no slot of the stream");
@@ -491,11 +299,11 @@ static bool walk_block(Walk *w, const TdStmt *s) {
 
 static bool walk_for(Walk *w, const TdStmt *s) {
   int64_t lo, hi;
-  if (!td_npu_value(w->f, &w->at, td_for_lo(s), &lo) ||
-      !td_npu_value(w->f, &w->at, td_for_hi(s), &hi))
+  if (!td_npu_value(w->f, &w->copies.at, td_for_lo(s), &lo) ||
+      !td_npu_value(w->f, &w->copies.at, td_for_hi(s), &hi))
     return refuse(w, "npu-data", s->loc, "data decides how often blocks move");
   for (int64_t i = lo; i < hi; i += s->step) {
-    td_map_put(w->f->arena, &w->at, (uint64_t)(uintptr_t)s->sym, (uint64_t)i);
+    td_map_put(w->f->arena, &w->copies.at, (uint64_t)(uintptr_t)s->sym, (uint64_t)i);
     if (!walk(w, td_for_body(s))) return false;
   }
   return true;
@@ -512,7 +320,7 @@ static bool walk(Walk *w, const TdStmt *s) {
   case TD_STMT_BLOCK: return walk_block(w, s);
   case TD_STMT_FOR: return walk_for(w, s);
   case TD_STMT_IF:
-    if (!td_npu_value(w->f, &w->at, s->expr[0], &cond))
+    if (!td_npu_value(w->f, &w->copies.at, s->expr[0], &cond))
       return refuse(w, "npu-data", s->loc, "data decides whether blocks move");
     return cond ? walk(w, s->kid[0]) : s->nkid < 2 || walk(w, s->kid[1]);
   case TD_STMT_GET: return take(w, s, false);
@@ -523,6 +331,6 @@ static bool walk(Walk *w, const TdStmt *s) {
 }
 
 bool td_npu_walk(TdNpuForm *f, uint32_t inst) {
-  Walk w = {.f = f, .inst = inst};
+  Walk w = {.f = f, .inst = inst, .copies = {.f = f, .inst = inst}};
   return walk(&w, f->inst.at[inst].body);
 }

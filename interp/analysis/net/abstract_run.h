@@ -37,6 +37,7 @@ typedef struct TdFollow {
   TdDiag *diag;
   bool meets;         /* some statement holds an allreduce */
   TdMap facts;        /* statement -> its TdFacts (abstract_run.c) */
+  TdMap tables;       /* allreduce -> its meetings (traffic.c) */
   TdKnown *known;     /* by symbol id; a unit is never under way twice */
   const TdUnit *unit; /* whose statements are followed */
   uint32_t inst;      /* of the net */

@@ -139,25 +139,70 @@ uint32_t td_traffic_seat(const TdMeet *m, uint32_t inst) {
   return lo < m->n && m->inst[lo] == inst ? lo : m->n;
 }
 
-/* Whether two instances of a run differ in these axes only. */
-static bool is_together(const TdInst *x, const TdInst *y, uint32_t axes) {
-  for (int d = 0; d < x->rank; d++)
-    if (!(axes >> d & 1) && x->id[d] != y->id[d]) return false;
-  return true;
+/* The meetings of an allreduce among the instances of a run: places are numbered row-major by the
+ * axes that it does not combine over. */
+typedef struct Tables {
+  TdMap of; /* first instance of the run -> its table: meeting + 1 by place */
+} Tables;
+
+/* The extents of the run under way, of which all instances are known. */
+static void extents_of(const TdFollow *f, int64_t *extent) {
+  const TdInst *last = &f->net->inst.at[f->first + f->of - 1];
+  for (int d = 0; d < last->rank; d++) extent[d] = last->id[d] + 1;
+}
+
+/* The place of f's instance among these axes (`in`), or among all others, and how many there are.
+ */
+static int64_t place_among(const TdFollow *f, const int64_t *extent, uint32_t axes, bool in,
+                           int64_t *count) {
+  const TdInst *me = &f->net->inst.at[f->inst];
+  int64_t place = 0;
+  *count = 1;
+  for (int d = 0; d < me->rank; d++) {
+    if ((axes >> d & 1) != in) continue;
+    place = place * extent[d] + me->id[d];
+    *count *= extent[d];
+  }
+  return place;
+}
+
+/* Adds the meeting of f's instance with those that differ from it in these axes only. */
+static uint32_t add_meeting(TdFollow *f, const TdExpr *e, const int64_t *extent, uint32_t axes) {
+  TdTraffic *n = f->net;
+  const TdInst *me = &n->inst.at[f->inst];
+  int64_t count;
+  place_among(f, extent, axes, true, &count);
+  uint32_t *all = TD_NEWN(n->arena, uint32_t, count);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t rest = i, step = 1, at = f->first;
+    for (int d = me->rank - 1; d >= 0; step *= extent[d], d--) {
+      bool in = axes >> d & 1;
+      at += step * (in ? rest % extent[d] : me->id[d]);
+      if (in) rest /= extent[d];
+    }
+    all[i] = (uint32_t)at;
+  }
+  td_vec_push(n->arena, &n->meet, ((TdMeet){e, (uint32_t)count, all}));
+  return (uint32_t)n->meet.n - 1;
 }
 
 uint32_t td_traffic_meet(TdFollow *f, const TdExpr *e) {
-  TdTraffic *n = f->net;
-  for (size_t i = 0; i < n->meet.n; i++)
-    if (n->meet.at[i].expr == e && td_traffic_seat(&n->meet.at[i], f->inst) < n->meet.at[i].n)
-      return (uint32_t)i;
-  const TdInst *me = &n->inst.at[f->inst];
+  TdArena *a = f->net->arena;
   uint32_t axes = e->axis ? e->axis : UINT32_MAX;
-  TD_VEC(uint32_t) all = {0};
-  for (uint32_t i = f->first; i < f->first + f->of; i++)
-    if (is_together(me, &n->inst.at[i], axes)) td_vec_push(n->arena, &all, i);
-  td_vec_push(n->arena, &n->meet, ((TdMeet){e, (uint32_t)all.n, all.at}));
-  return (uint32_t)n->meet.n - 1;
+  int64_t extent[TD_MAX_RANK], count;
+  extents_of(f, extent);
+  int64_t place = place_among(f, extent, axes, false, &count);
+  Tables *t = td_map_getp(&f->tables, e);
+  uint64_t word = 0;
+  if (!t) td_map_putp(a, &f->tables, e, t = TD_NEW(a, Tables));
+  td_map_get(&t->of, f->first, &word);
+  uint32_t *table = (uint32_t *)(uintptr_t)word;
+  if (!table) {
+    table = TD_NEWN(a, uint32_t, count);
+    td_map_put(a, &t->of, f->first, (uint64_t)(uintptr_t)table);
+  }
+  if (!table[place]) table[place] = add_meeting(f, e, extent, axes) + 1;
+  return table[place] - 1;
 }
 
 static bool is_not_allreduce(void *ud, const TdExpr *e) {
