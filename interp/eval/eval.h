@@ -122,6 +122,10 @@ typedef struct TdEvalAnswer {
 TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
                              const TdEvalArg *concrete, const TdEvalOptions *o);
 
+/* The same without concrete arguments. What came out equal is remembered (proved.c). */
+TdEvalAnswer td_eval_prove(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
+                           const TdEvalOptions *o);
+
 /* The same on all bits of every value (bits.h), which decides strict equality where expressions
  * differ; what differs then may be equal all the same. */
 TdEvalAnswer td_eval_decide(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,

@@ -53,6 +53,7 @@ typedef struct TdSession {
   const struct TdForeignHost *foreign; /* who calls foreign functions; NULL: nobody */
   const struct TdForeignBack *back;    /* who runs what they call back; NULL: nobody */
   struct TdLibraries *libraries;       /* that are open (backends/host/foreign.c) */
+  struct TdProofs *proofs;             /* that comparisons came to (eval/proved.c) */
   bool is_broken;                      /* foreign code faulted: memory may hold anything */
 } TdSession;
 

@@ -301,4 +301,21 @@ t.test("buffers that inject makes collapse with others to one copy", function()
   t.eq(s:verify(), "strict")
 end)
 
+t.test("what was proved once is taken again, of the same two programs at the same level alone", function()
+  local function total(by)
+    return tide.kernel {name = "total", A = f32[6], y = f32[1], function(A, y)
+      for i = 0, 5 do y[0] = y[0] + A[i] * by end
+    end}
+  end
+  local function try(by, flag)
+    local s = tide.schedule(tide.kernel {name = "sum", A = f32[6], y = f32[1], function(A, y)
+      for i = 0, 5 do y[0] = y[0] + A[5 - i] * 2 end
+    end})
+    local ok, e = pcall(s.inject, s, "i", total(by), {reassociate = flag})
+    return ok and "taken" or e.code
+  end
+  t.eq({try(2, true), try(2, true), try(2), try(3, true), try(2, true)},
+    {"taken", "taken", "differs", "differs", "taken"})
+end)
+
 t.done()

@@ -190,7 +190,7 @@ static const TdProg *make_call(const Match *m) {
 static bool is_same(Match *m) {
   const TdProg *p = make_call(m);
   TdLevel level = m->j->reassociate ? TD_LEVEL_ASSOCIATIVE : TD_LEVEL_STRICT;
-  TdEvalAnswer a = td_eval_compare(m->j->r->arena, m->prog, p, level, NULL, &most);
+  TdEvalAnswer a = td_eval_prove(m->j->r->arena, m->prog, p, level, &most);
   m->tried++;
   if (a.verdict == TD_EVAL_EQUAL) return true;
   if (!m->differs || (m->answer.verdict != TD_EVAL_DIFFERS && a.verdict == TD_EVAL_DIFFERS)) {
