@@ -397,4 +397,3 @@ const TdNpuPairs *td_npu_copy_pairs(TdNpuCopies *w, const TdStmt *s, int64_t *ds
   td_map_putp(w->f->arena, &w->pairs, s, p);
   return p;
 }
-
