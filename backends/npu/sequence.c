@@ -106,7 +106,7 @@ TdNpuSequence *td_npu_sequence_of(TdNpuPlan *p) {
   TdNpuForm *f = p->form;
   TdNpuSequence *s = TD_NEW(f->arena, TdNpuSequence);
   const uint64_t *const *time = td_npu_order_of(f);
-  if (!time) return NULL;
+  if (!time || !td_npu_order_check(f)) return NULL;
   for (uint32_t i = 0; i < f->inst.n; i++)
     if (f->inst.at[i].role == TD_NPU_HOST && !add_host(p, s, i, time[i])) return NULL;
   qsort(s->transfer.at, s->transfer.n, sizeof *s->transfer.at, by_time);

@@ -27,5 +27,8 @@ TdNpuSequence *td_npu_sequence_of(TdNpuPlan *p);
 /* order.c: when each event of each instance happens in a run in which all go on as they can: times
  * parallel to the instances' events. NULL with the diagnostic filled: they wait for each other. */
 const uint64_t *const *td_npu_order_of(TdNpuForm *f);
+/* Whether no host task reads what it wrote before, for which its transfers would have to wait;
+ * false with the diagnostic filled. */
+bool td_npu_order_check(TdNpuForm *f);
 
 #endif

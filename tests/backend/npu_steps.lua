@@ -180,4 +180,60 @@ t.test("what is larger than a core stays where it is, and is refused", function(
   same(gather(1 << 8), {i32[1 << 8], i32[8], i32[8]})
 end)
 
+-- y = y + a x on P cores, in parts of arrays, with tail t.
+local function axpy(P, T, n)
+  return tide.design(function(e)
+    e.axpy = task {map = {P}, x = T[P * n]:layout "S0", y = T[P * n]:layout "S0", function(x, y)
+      for i in grid(n) do y[i] = T(y[i] + x[i] * 3) end
+    end}
+  end), {T[P * n], T[P * n]}
+end
+t.test("arguments that cores change in place", function()
+  t.has(same(axpy(2, i32, 32)).steps, 'isolate("axpy:y_i')
+  same(axpy(1, i16, 10))
+  same(axpy(4, f32, 24))
+  local function rms(r, c)
+    return tide.design(function(e)
+      e.norm = task {map = {2}, v = f32[2 * r][c]:layout "S0R", g = f32[c], function(v, g)
+        for i in grid(r) do
+          local sum = f32(0)
+          for j in grid(c) do sum = sum + v[i][j] * v[i][j] end
+          local by = 1 / tide.sqrt(sum / c + 1e-5)
+          for j in grid(c) do v[i][j] = v[i][j] * by * g[j] end
+        end
+      end}
+    end), {f32[2 * r][c], f32[c]}
+  end
+  same(rms(4, 16))
+  same(rms(3, 7))
+end)
+
+t.test("what the host sends again after it came back would have to wait: refused", function()
+  local function blocks(ahead)
+    return tide.design(function(e)
+      local S, Z = e:stream(i32[4], {block = true}), e:stream(i32[4], {block = true})
+      e.io = task { --@ host
+        y = i32[20], function(y)
+          for b in grid(4) do
+            local s = S:slot()
+            for j in grid(4) do s[j] = y[b * 4 + j] end
+            S:put(s)
+            local q = Z:get()
+            for j in grid(4) do y[(b + ahead) * 4 + j] = q[j] end
+          end
+        end,
+      }
+      e.core = task {function()
+        for b in grid(4) do
+          local z, s = Z:slot(), S:get()
+          for j in grid(4) do z[j] = s[j] * 3 + b end
+          Z:put(z)
+        end
+      end}
+    end)
+  end
+  same(blocks(0), {i32[20]})
+  t.fails(function() blocks(1):build {target = "npu"} end, {code = "npu-sequence", match = "that it wrote before"})
+end)
+
 t.done()

@@ -483,4 +483,36 @@ prim.refused("no such task", {
   of = pairs_of, step = {"chain", "send", "tak"}, kind = "usage", code = "no-task",
 })
 
+prim.accepted("loops that move nothing stay apart, where those around them move blocks", {
+  of = function(z)
+    local n, N = z.n or 4, z.N or 3
+    return tide.design(function(d)
+      local x, y = d:stream(i32[n], {block = true}), d:stream(i32[n], {block = true})
+      d.send_x = task {A = i32[N * n], function(A)
+        for k in grid(N) do
+          local a = x:slot()
+          for i in grid(n) do a[i] = A[k * n + i] end
+          x:put(a)
+        end
+      end}
+      d.send_y = task {B = i32[N * n], function(B)
+        for k in grid(N) do
+          local b = y:slot()
+          for i in grid(n) do b[i] = B[k * n + i] end
+          y:put(b)
+        end
+      end}
+      d.take = task {C = i32[N * n], function(C)
+        for k in grid(N) do
+          local a, b = x:get(), y:get()
+          for i in grid(n) do C[k * n + i] = a[i] - b[i] end
+        end
+      end}
+    end), {i32[N * n], i32[N * n], i32[N * n]}
+  end,
+  step = {"chain", "send_x", "send_y"},
+}, function(s)
+  t.eq(#s:loops(), 3 + 2)
+end)
+
 t.done()

@@ -153,4 +153,62 @@ prim.refused("a copy of what each instance has of an argument", {
 })
 prim.refused("a copy that each instance changes", {of = kept "trace", step = {"coalesce", "from"}, code = "access"})
 
+-- Tasks that move several blocks: an argument that goes there and back, two arguments by one stream. `fact` changes
+-- one thing.
+local function several(fact)
+  return function(z)
+    local P, Q, n, N = z.P or 2, z.Q or 3, z.n or 4, z.N or 2
+    local top = tide.design(function(d)
+      local Z = d:stream(i32[n], {P, Q, block = true})
+      d.from = task { --@ host
+        map = {P, Q}, A = i32[P][N * n]:layout "S0R", B = i32[Q][N * n]:layout(fact == "same" and "RR" or "S1R"),
+        function(A, B, p, q)
+          for k in grid(N) do
+            if fact == "mixed" then
+              local a, b = Z[p][q]:slot(), Z[p][q]:slot()
+              for i in grid(n) do
+                a[i] = A[0][k * n + i]
+                b[i] = B[0][k * n + i]
+              end
+              Z[p][q]:put(a)
+              Z[p][q]:put(b)
+            else
+              local a = Z[p][q]:slot()
+              for i in grid(n) do a[i] = A[0][k * n + i] end
+              Z[p][q]:put(a)
+              local b = Z[p][q]:slot()
+              for i in grid(n) do b[i] = B[0][k * n + i] end
+              Z[p][q]:put(b)
+            end
+          end
+        end,
+      }
+      d.pe = task {map = {P, Q}, C = i32[P][Q * N * n]:layout "S0S1", function(C, p, q)
+        for k in grid(N) do
+          local x, y, c = Z[p][q]:get(), Z[p][q]:get(), i32[n]()
+          for i in grid(n) do c[i] = C[0][k * n + i] end
+          for i in grid(n) do c[i] = c[i] * 3 + x[i] - y[n - 1 - i] end
+          for i in grid(n) do C[0][k * n + i] = c[i] end
+        end
+      end}
+    end)
+    local s = tide.schedule(top):isolate "c"
+    return load(tostring(s))(s:constants()), {i32[P][N * n], i32[Q][N * n], i32[P][Q * N * n]}
+  end
+end
+prim.accepted("two blocks of a turn, of one stream, one of which all have", {
+  of = several(), step = {"coalesce", "from", {axis = 1}}, has = {"a[q][i] = A[0]", "b[q][i] = B[q]"},
+})
+prim.accepted("two blocks that all have", {
+  of = several "same", step = {"coalesce", "from", {axis = 1}}, has = {"a:set(all)", "b:set(all_1)"},
+})
+prim.accepted("blocks that go there and back, by a task each way", {
+  of = several(), step = {"coalesce", "C_io", {axis = 1}}, has = {"C_io_mem_1"},
+}, function(_, one, stream, two, back)
+  t.eq({one, stream, two, back}, {"C_io_mem", "c_s_1", "C_io_mem_1", "c_back_s_1"})
+end)
+prim.refused("two blocks that are filled at a time", {
+  of = several "mixed", step = {"coalesce", "from", {axis = 1}}, code = "not-a-copy",
+})
+
 t.done()

@@ -22,6 +22,11 @@ local function tiles(fact)
           for i, x in grid(m, k) do a[i][x] = A[i][x] end
           a[0][0] = i8(a[0][0] + 1)
           for i, j in grid(m, n) do C[i][j] = a[i][0] * B[0][j] end
+        end or fact == "part" and function(A, B, C)
+          local a = i8[m][k]()
+          for i, x in grid(m, k - 1) do a[i][x] = A[i][x] end
+          for i in grid(m) do a[i][k - 1] = i8(a[i][0] + 1) end
+          for i, j in grid(m, n) do C[i][j] = a[i][k - 1] * B[0][j] end
         end or fact == "used" and function(A, B, C)
           local a, c = i8[m][k](), i32[m][n](0)
           for i, x in grid(m, k) do a[i][x] = A[i][x] end
@@ -126,8 +131,11 @@ prim.accepted("a stream of blocks goes by way of a task in the row of the memori
   has = {"d.a_s_mem = tide.task { --@ place(0, 1, 1, 0, 0, 0)", "local a = a_s_1[id_0][id_1]:get()"},
 })
 
-prim.refused("a local that is written after it was filled", {
-  of = tiles "written", step = {"isolate", "a"}, code = "written",
+prim.refused("a local that is written after a part of it was filled", {
+  of = tiles "part", step = {"isolate", "a"}, code = "written", match = "after a part of it was filled",
+})
+prim.accepted("its twin, after all of it was: the token is copied to it", {
+  of = tiles "written", step = {"isolate", "a"}, has = {"local a_in = a_s[id_0][id_1]:get()", "a:set(a_in)"},
 })
 prim.refused("a result that the task writes otherwise too", {
   of = tiles "used", step = {"isolate", "c"}, code = "shared", match = "writes 'C' otherwise too",
@@ -186,6 +194,49 @@ prim.accepted("a stream whose new name a local has", {
     end), {i32[4], i32[4]}
   end,
   step = {"isolate", "Z"}, has = {"local Z_1 = Z_2:get()"},
+})
+
+-- Arguments that a task changes: a part of them through a local, which goes back. `fact` changes one thing.
+local function changed(fact)
+  return function(z)
+    local P, N, n = z.P or 2, z.N or 3, z.n or 4
+    return tide.design(function(d)
+      d.scale = task {
+        map = {P}, x = i32[P * N * n]:layout "S0", y = i32[P * N * n]:layout "S0", w = i32[P * N * n]:layout "S0",
+        function(x, y, w, p)
+          for t in grid(N) do
+            local v = i32[n]()
+            for i in grid(n) do v[i] = y[t * n + i] end
+            for i in grid(n) do v[i] = v[i] * 3 + x[t * n + i] - p end
+            if fact == "seen" then w[t * n] = y[t * n] end
+            if fact == "other" then
+              for i in grid(n) do w[t * n + i] = v[i] end
+            elseif fact == "carried" then
+              for i in grid(n) do y[(t + 1) % N * n + i] = v[i] end
+            else
+              for i in grid(n) do y[t * n + i] = v[i] end
+            end
+          end
+        end,
+      }
+    end), {i32[P * N * n], i32[P * N * n], i32[P * N * n]}
+  end
+end
+prim.accepted("a local that goes back where it came from: one task fills and empties it", {
+  of = changed(), step = {"isolate", "v"},
+  has = {"local v = v_back_s[p]:slot()", "v:set(v_in)", "y[t * 4 + i] = v_back[i]"},
+}, function(s, name, stream, back)
+  t.eq({name, stream, back}, {"y_io", "v_s", "v_back_s"})
+  t.eq(#s:tasks(), 4)
+end)
+prim.accepted("what goes back is read in a later turn: the task keeps the order", {
+  of = changed "carried", step = {"isolate", "v"},
+})
+prim.accepted("its twin, which goes to another argument: a task each way", {
+  of = changed "other", before = function(s) s:isolate "v" end, step = {"isolate", "scale:v"},
+}, function(_, name) t.eq(name, "w_out") end)
+prim.refused("an argument that the task reads otherwise too", {
+  of = changed "seen", step = {"isolate", "v"}, code = "shared", match = "reads 'y' otherwise too",
 })
 
 t.done()

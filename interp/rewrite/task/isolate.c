@@ -126,6 +126,32 @@ static bool find_drain(TdCut *c) {
   return c->lo < c->hi;
 }
 
+/* Whether what fills the local writes all of it. */
+static bool fills_all(const TdCut *c) {
+  if (c->decl->init == TD_INIT_FILL) return true;
+  TdAsk q = td_util_ask(c->r, c->task);
+  const TdStmt *fill = td_edit_slice(c->r->store, c->block, c->lo, c->hi);
+  const TdType *t = c->decl->type;
+  TdFootprint f;
+  bool all = td_footprint_of(&q, fill, c->decl->sym, t, &f) && f.filled;
+  for (int d = 0; all && d < t->rank; d++) {
+    int64_t lo, less;
+    all = td_expr_is_const(f.box.lo[d], &lo) && !lo &&
+          td_lin_diff(c->r->session, f.box.extent[d], t->dim[d], &less) && !less;
+  }
+  return all;
+}
+
+/* Has the local of which find_fill found the copies stay, and what empties it to an argument that
+ * they read move with them. */
+static void find_keep(TdCut *c) {
+  TdCut d = *c;
+  c->keep = true;
+  if (!find_drain(&d) || d.lo < c->hi) return;
+  for (size_t i = c->lo; i < c->hi; i++)
+    if (td_walk_uses(c->r->session->ctx, kid(c, i), d.other)) c->back_lo = d.lo, c->back_hi = d.hi;
+}
+
 /* Decides which statements move. */
 static bool find_moves(TdCut *c) {
   const TdStmt *late = NULL;
@@ -133,13 +159,17 @@ static bool find_moves(TdCut *c) {
     return refuse(c, TD_UNSUPPORTED, "not-a-copy", c->decl->loc, "is declared with its value");
   bool fill = find_fill(c, &late);
   if (fill && !late) return true;
+  if (fill && fills_all(c)) {
+    find_keep(c);
+    return true;
+  }
   TdSym filled = fill ? c->other : NULL;
   c->out = find_drain(c);
   if (c->out && !fill) return true;
   if (fill) {
-    refuse(c, TD_ILLEGAL, "written", late->loc, "is written after it was filled");
+    refuse(c, TD_ILLEGAL, "written", late->loc, "is written after a part of it was filled");
     td_diag_note(c->r->diag, c->decl->loc, "filled from '%s'", filled->name);
-    td_diag_help(c->r->diag, "a token goes one way: let the task write to another array");
+    td_diag_help(c->r->diag, "let the copy fill all of it, or give it a value first: T(0)");
     return false;
   }
   refuse(c, TD_ILLEGAL, "not-a-copy", c->decl->loc,
@@ -173,28 +203,39 @@ static const TdStmt *rest_of_body(const TdCut *c) {
   const TdStmt *body = c->task->body;
   for (size_t i = c->lo; i < c->hi; i++)
     body = td_edit_replace(c->r->store, body, kid(c, i)->uid, NULL, 0);
+  for (size_t i = c->back_lo; i < c->back_hi; i++)
+    body = td_edit_replace(c->r->store, body, kid(c, i)->uid, NULL, 0);
   return body;
 }
 
-/* Whether what moves touches nothing but the local, parameters and what it declares, and what it
- * writes nothing else touches; nor does anything write what it reads. */
+/* Whether statement s, which moves, touches nothing but the local, parameters and what it declares,
+ * and what it writes none of the n others touches; nor do these write what it reads. */
+static bool check_effect(const TdCut *c, const TdStmt *s, const TdEffect *rest, size_t nrest) {
+  TdAsk q = td_util_ask(c->r, c->task);
+  const TdEffect *e;
+  size_t n = td_effects_of(&q, s, &e);
+  for (size_t k = 0; k < n; k++) {
+    const TdEffect *x = td_effects_find(rest, nrest, e[k].sym);
+    if (e[k].inside || e[k].sym == c->decl->sym) continue;
+    const TdParam *p = td_unit_param(c->task, e[k].sym);
+    if (p && !(x && (x->write || e[k].write))) continue;
+    td_util_refuse(c->r, TD_ILLEGAL, p ? "shared" : "access", s->loc,
+                   p ? "the task %s '%s' otherwise too" : "the copy%.0s depends on '%s'",
+                   x && x->write ? "writes" : "reads", e[k].sym->name);
+    return false;
+  }
+  return true;
+}
+
+/* Whether all that moves may. */
 static bool check_effects(const TdCut *c) {
   TdAsk q = td_util_ask(c->r, c->task);
-  const TdEffect *rest, *e;
-  size_t nrest = td_effects_of(&q, rest_of_body(c), &rest);
-  for (size_t i = c->lo; i < c->hi; i++) {
-    size_t n = td_effects_of(&q, kid(c, i), &e);
-    for (size_t k = 0; k < n; k++) {
-      const TdEffect *x = td_effects_find(rest, nrest, e[k].sym);
-      if (e[k].inside || e[k].sym == c->decl->sym) continue;
-      const TdParam *p = td_unit_param(c->task, e[k].sym);
-      if (p && !(x && (x->write || e[k].write))) continue;
-      td_util_refuse(c->r, TD_ILLEGAL, p ? "shared" : "access", kid(c, i)->loc,
-                     p ? "the task %s '%s' otherwise too" : "the copy%.0s depends on '%s'",
-                     x && x->write ? "writes" : "reads", e[k].sym->name);
-      return false;
-    }
-  }
+  const TdEffect *rest;
+  size_t n = td_effects_of(&q, rest_of_body(c), &rest);
+  for (size_t i = c->lo; i < c->hi; i++)
+    if (!check_effect(c, kid(c, i), rest, n)) return false;
+  for (size_t i = c->back_lo; i < c->back_hi; i++)
+    if (!check_effect(c, kid(c, i), rest, n)) return false;
   return true;
 }
 
@@ -258,10 +299,12 @@ static const TdProg *isolate_local(TdRewrite *r, const TdPlace *at) {
   if (!find_run(&c, at->sym->name, loc)) return NULL;
   find_block(&c);
   if (!find_moves(&c) || !check_control(&c) || !check_effects(&c)) return NULL;
-  const char *like = td_text_fmt(r->arena, "%s_s", c.decl->sym->name);
+  const char *name = c.decl->sym->name, *like = td_text_fmt(r->arena, "%s_s", name);
   const TdType *port = td_type_port(r->session, c.decl->type, c.run->rank, c.run->map, true);
   c.stream = td_cut_stream(&c, like, port, loc);
-  if (!td_cut_lift(&c, td_cut_new_block(&c), c.other, c.out ? "out" : "in", &l)) return NULL;
+  if (c.back_hi) c.back = td_cut_stream(&c, td_text_fmt(r->arena, "%s_back_s", name), port, loc);
+  const char *suffix = c.out ? "out" : c.back_hi ? "io" : "in";
+  if (!td_cut_lift(&c, td_cut_new_block(&c), c.other, suffix, &l)) return NULL;
   return td_cut_put(&c, body_with(&c, td_cut_old_block(&c)), &l, c.out);
 }
 
@@ -378,9 +421,10 @@ const TdPrim td_prim_isolate = {
                "task A_in: local a = a_s:slot(); for r: a[r] = A[i + r]; a_s:put(a)  |  "
                "task f: local a = a_s:get(); S(a)",
     .legal = "the copy is in the block that declares the local, moves elements as they are, and is "
-             "the first use of it, with no write to follow, or the last; loops and ids alone "
-             "decide how often it runs; nothing else in the task touches what it writes, or "
-             "writes what it reads",
+             "the first use of it, or the last; where writes follow one that fills it, it fills "
+             "all, its tokens are copied to the local, and a copy back to the same argument moves "
+             "with it, by a stream of its own; loops and ids alone decide how often it runs; "
+             "nothing else in the task touches what it writes, or writes what it reads",
     .errors = "not-an-array not-a-task not-a-copy written access return shared depth name ends "
               "state deadlock",
     .example = "s:buffer_at(\"A\", \"j\"); s:unfold(\"PE\"); s:isolate(\"A_j\")",

@@ -30,8 +30,8 @@ TdStream td_cut_stream(const TdCut *c, const char *like, const TdType *port, TdL
                     .depth = td_util_const(r, c->depth)};
 }
 
-/* The stream of the instance that runs the task. */
-static const TdExpr *stream_end(const TdCut *c, TdLoc loc) {
+/* A stream at the instance that runs the task. */
+static const TdExpr *stream_end(const TdCut *c, TdSym stream, TdLoc loc) {
   const TdExpr *index[TD_MAX_RANK];
   TdViewDim dim[TD_MAX_RANK];
   for (int d = 0; d < c->run->rank; d++) {
@@ -39,53 +39,106 @@ static const TdExpr *stream_end(const TdCut *c, TdLoc loc) {
     dim[d] = (TdViewDim){.step = 1, .out = -1};
   }
   const TdType *t = td_type_port(c->r->session, c->decl->type, 0, NULL, true);
-  return td_expr_view(c->r->store->arena, c->stream.sym, t, index, dim, c->run->rank, loc);
+  return td_expr_view(c->r->store->arena, stream, t, index, dim, c->run->rank, loc);
 }
 
-/* The statements of one end of the stream that come before and after the others. */
+/* The statements of one end of a stream that come before and after the others. */
 typedef struct End {
   const TdStmt *before[2], *after;
   size_t nbefore;
 } End;
 
-/* The end that fills a block, or takes one. */
-static End end_of(const TdCut *c, bool fills) {
+/* The end that fills a block called `sym`, or takes one. */
+static End end_of(const TdCut *c, TdSym stream, TdSym sym, bool fills) {
   TdStore *st = c->r->store;
   TdLoc loc = c->decl->loc;
-  TdSym sym = c->decl->sym;
   const TdType *t = c->decl->type;
-  const TdExpr *port = stream_end(c, loc);
+  const TdExpr *port = stream_end(c, stream, loc);
   const TdExpr *all = td_expr_whole(c->r->session, st->arena, sym, t, loc);
   End e = {.nbefore = 1};
   const TdStmt *s =
       fills ? td_stmt_slot(st, port, sym, t, loc) : td_stmt_get(st, port, sym, t, NULL, loc);
   e.before[0] = td_stmt_with_attrs(st, s, c->decl->attrs);
   if (fills) e.after = td_stmt_put(st, port, all, loc);
+  return e;
+}
+
+/* The end that the local is a token of, with the value that it starts with. */
+static End own_end(const TdCut *c, bool fills) {
+  TdStore *st = c->r->store;
+  TdLoc loc = c->decl->loc;
+  End e = end_of(c, c->stream.sym, c->decl->sym, fills);
+  const TdExpr *all = td_expr_whole(c->r->session, st->arena, c->decl->sym, c->decl->type, loc);
   if (fills && c->decl->init == TD_INIT_FILL)
     e.before[e.nbefore++] = td_stmt_set(st, all, c->decl->expr[0], loc);
   return e;
 }
 
+/* A name of the task for the block that goes the other way. */
+static TdSym token_sym(const TdCut *c, const char *suffix) {
+  const char *name = td_text_fmt(c->r->arena, "%s_%s", c->decl->sym->name, suffix);
+  return td_store_sym(c->r->store, td_edit_fresh_name(c->r->store, c->task, name), TD_SYM_LOCAL);
+}
+
+/* Whether statement i of the block goes to the new task. */
+static bool moves(const TdCut *c, size_t i) {
+  return (i >= c->lo && i < c->hi) || (i >= c->back_lo && i < c->back_hi);
+}
+
+/* The ends in the old task of a local that it keeps: the token that fills it, which is copied to
+ * it, comes in *in, and the local stays, or is the token that goes back, in *out. */
+static void kept_ends(const TdCut *c, End *in, End *out) {
+  TdStore *st = c->r->store;
+  TdLoc loc = c->decl->loc;
+  const TdType *t = c->decl->type;
+  TdSym sym = c->decl->sym, token = token_sym(c, "in");
+  const TdExpr *all = td_expr_whole(c->r->session, st->arena, sym, t, loc);
+  const TdStmt *local = td_stmt_local(st, sym, t, TD_INIT_NONE, NULL, loc);
+  *in = end_of(c, c->stream.sym, token, false);
+  in->before[in->nbefore++] =
+      td_stmt_set(st, all, td_expr_whole(c->r->session, st->arena, token, t, loc), loc);
+  *out = (End){.before = {td_stmt_with_attrs(st, local, c->decl->attrs)}, .nbefore = 1};
+  if (c->back_hi) *out = end_of(c, c->back.sym, sym, true);
+}
+
 const TdStmt *td_cut_old_block(const TdCut *c) {
   TdStore *st = c->r->store;
-  End e = end_of(c, c->out);
-  const TdStmt **list = TD_NEWN(st->arena, const TdStmt *, c->block->nkid + 3);
-  size_t n = 0;
+  End e, in = {.nbefore = 0};
+  if (c->keep)
+    kept_ends(c, &in, &e);
+  else
+    e = own_end(c, c->out);
+  size_t done = c->keep ? c->back_lo : c->lo, n = 0;
+  const TdStmt **list = TD_NEWN(st->arena, const TdStmt *, c->block->nkid + 5);
   for (size_t i = 0; i < c->block->nkid; i++) {
     for (size_t k = 0; i == c->at && k < e.nbefore; k++) list[n++] = e.before[k];
-    if (i == c->lo && e.after) list[n++] = e.after;
-    if (i != c->at && !(i >= c->lo && i < c->hi)) list[n++] = kid(c, i);
+    for (size_t k = 0; i == c->lo && k < in.nbefore; k++) list[n++] = in.before[k];
+    if (i == done && e.after) list[n++] = e.after;
+    if (i != c->at && !moves(c, i)) list[n++] = kid(c, i);
   }
   return td_stmt_with_kids(st, c->block, list, n);
 }
 
-const TdStmt *td_cut_new_block(const TdCut *c) {
-  End e = end_of(c, !c->out);
-  const TdStmt **list = TD_NEWN(c->r->store->arena, const TdStmt *, c->hi - c->lo + 3);
+/* The statements of the new task that take the block back, and what empties it; how many. */
+static size_t take_back(const TdCut *c, const TdStmt **list) {
+  TdSubst sub = td_subst_new(c->r->store);
+  TdSym token = token_sym(c, "back");
   size_t n = 0;
+  if (!c->back_hi) return 0;
+  td_subst_sym(&sub, c->decl->sym, token);
+  list[n++] = end_of(c, c->back.sym, token, false).before[0];
+  for (size_t i = c->back_lo; i < c->back_hi; i++) list[n++] = td_subst_in_stmt(&sub, kid(c, i));
+  return n;
+}
+
+const TdStmt *td_cut_new_block(const TdCut *c) {
+  End e = own_end(c, !c->out);
+  size_t n = 0, most = c->hi - c->lo + c->back_hi - c->back_lo + 4;
+  const TdStmt **list = TD_NEWN(c->r->store->arena, const TdStmt *, most);
   for (size_t k = 0; k < e.nbefore; k++) list[n++] = e.before[k];
   for (size_t i = c->lo; i < c->hi; i++) list[n++] = kid(c, i);
   if (e.after) list[n++] = e.after;
+  n += take_back(c, list + n);
   return td_stmt_with_kids(c->r->store, c->block, list, n);
 }
 
@@ -188,11 +241,12 @@ const TdProg *td_cut_put(const TdCut *c, const TdStmt *body, const TdLifted *l, 
   const TdUnit *task = old_task(c, body);
   TdArena *a = c->r->store->arena;
   TdUnit *d = td_unit_copy(c->r->store, c->design);
-  TdStream *stream = TD_NEWN(a, TdStream, d->nstream + 1);
+  TdStream *stream = TD_NEWN(a, TdStream, d->nstream + 2);
   TdRun *run = TD_NEWN(a, TdRun, d->nrun + 1);
   size_t n = 0;
   for (size_t i = 0; i < d->nstream; i++) stream[i] = d->stream[i];
   stream[d->nstream++] = c->stream;
+  if (c->back_hi) stream[d->nstream++] = c->back;
   for (size_t i = 0; i < c->design->nrun; i++) {
     bool here = &c->design->run[i] == c->run;
     if (here && !behind) run[n++] = new_run(c, l);
@@ -204,6 +258,7 @@ const TdProg *td_cut_put(const TdCut *c, const TdStmt *body, const TdLifted *l, 
   d->nrun = n;
   td_util_made(c->r, l->unit->sym->name);
   td_util_made(c->r, c->stream.sym->name);
+  if (c->back_hi) td_util_made(c->r, c->back.sym->name);
   const TdProg *p = td_prog_insert(c->r->prog, l->unit, c->task->sym);
   p = td_prog_with(td_prog_with(p, task), td_lift_tidy(c->r, d));
   return td_lift_in_order(c->r, p);

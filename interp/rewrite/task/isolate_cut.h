@@ -17,6 +17,12 @@ typedef struct TdCut {
   bool out;          /* they empty it */
   TdSym other;       /* the parameter that they copy to, or the first that they copy from */
   TdStream stream;   /* the new one */
+  /* Whether the old task keeps the local, to which it copies the token that fills it; and the
+   * statements [back_lo, back_hi) that empty the local to where it came from, which go to the new
+   * task too, by a stream of their own. None: both are 0. */
+  bool keep;
+  size_t back_lo, back_hi;
+  TdStream back;
   /* As the step was asked: the name of the new task (NULL: after what it moves), whether it stands
    * in the row of the memories, and not on the host, and how many tokens the stream holds. */
   const char *name;
@@ -28,7 +34,8 @@ typedef struct TdCut {
 void td_cut_name_ids(TdCut *c);
 /* A stream for each instance of the run, named like `like`. */
 TdStream td_cut_stream(const TdCut *c, const char *like, const TdType *port, TdLoc loc);
-/* The block as the old task has it: the declaration is the token, what moves is gone. */
+/* The block as the old task has it: the declaration is the token, or takes it (c->keep), what moves
+ * is gone. */
 const TdStmt *td_cut_old_block(const TdCut *c);
 /* The block as the new task has it: the token, and what moves. */
 const TdStmt *td_cut_new_block(const TdCut *c);

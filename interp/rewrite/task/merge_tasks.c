@@ -259,11 +259,23 @@ static bool count_loop(void *ud, const TdStmt *s) {
   return true;
 }
 
+static bool is_no_move(void *ud, const TdStmt *s) {
+  (void)ud;
+  return s->kind != TD_STMT_GET && s->kind != TD_STMT_PUT && s->kind != TD_STMT_CALL;
+}
+
+/* Whether something in s may move tokens. */
+static bool may_move(const Sequence *s, const TdStmt *x) {
+  return !td_walk_stmt(s->r->session->ctx, x, is_no_move, NULL);
+}
+
 /* Adds the loops of two tasks that hand over nothing, as far as each is the one of its block: what
- * others get of both may come turn by turn. */
+ * others get of both may come turn by turn. Loops that move nothing stay apart, where others do. */
 static void add_alike_loops(Sequence *s) {
   const TdStmt *x = only_loop(s->x), *y = only_loop(s->y);
+  bool some = may_move(s, s->x) || may_move(s, s->y);
   for (; x && y && turn_alike(s, x, y); s->woven++) {
+    if (some && !may_move(s, x) && !may_move(s, y)) break;
     add_loops(s, x, y);
     const TdStmt *bx = td_for_body(x), *by = td_for_body(y);
     x = only_loop(bx);
