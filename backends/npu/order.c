@@ -1,5 +1,5 @@
-/* order.c - a run of a design in NPU form, of which only blocks count; whether the host's transfers,
- * which start as they can, do what its tasks do in their order. */
+/* order.c - a run of a design in NPU form, of which only blocks count; whether the host's
+ * transfers, which start as they can, do what its tasks do in their order. */
 #include "backends/npu/sequence.h"
 
 typedef struct Run {
