@@ -138,9 +138,24 @@ end)
 t.test("an error in another file is told where it came from", function()
   shell.plant(home, { ["design.lua"] = 'require "other"\n', ["other.lua"] = "\nerror 'broken'\n" })
   local _, notices = serve { initialize(), open 'require "other"\n' }
-  local d = notices[1].params.diagnostics[1]
+  local d = notices[#notices].params.diagnostics[1]
   t.eq(d.range.start.line, 0)
   t.has(d.message, "broken")
+end)
+
+t.test("a run that takes long holds up no answer", function()
+  local slow = "local t = os.time() while os.time() < t + 8 do end\n"
+  shell.plant(home, { ["design.lua"] = slow })
+  local began = os.time()
+  local request = { id = 2, method = "textDocument/completion",
+    params = { textDocument = { uri = uri }, position = { line = 1, character = 0 } } }
+  local change = { method = "textDocument/didChange", params = { textDocument = { uri = uri, version = 2 },
+    contentChanges = { { text = slow .. "tide." } } } }
+  local by_id, notices = serve { initialize(), open(slow), change, request, { id = 3, method = "shutdown" },
+    { method = "exit" } }
+  t.ok(by_id[2].result and by_id[3])
+  t.eq(#notices, 2)
+  t.ok(os.time() - began < 8)
 end)
 
 t.test("nothing runs where the client asks for no runs", function()

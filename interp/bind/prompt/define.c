@@ -1,5 +1,7 @@
 /* define.c - for editors: where the name at a place of a text is declared, whether a text is Lua,
- * and the help on what stands at a place. */
+ * the help on what stands at a place, and waiting for one of several inputs. */
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bind/prompt/prompt.h"
@@ -107,8 +109,31 @@ static int l_inspect(lua_State *L) {
   return 1;
 }
 
+/* session.wait(seconds, file, [file]): the number of the first file that has input or is at its
+ * end, or nil after that many seconds, if they are not nil. Files without a buffer. */
+static int l_wait(lua_State *L) {
+  struct pollfd input[2];
+  nfds_t n = 0;
+  int limit = lua_isnoneornil(L, 1) ? -1 : (int)(1000 * luaL_checknumber(L, 1));
+  for (int i = 2; i <= lua_gettop(L) && n < sizeof input / sizeof *input; i++) {
+    luaL_Stream *file = luaL_checkudata(L, i, LUA_FILEHANDLE);
+    luaL_argcheck(L, file->closef, i, "closed");
+    input[n++] = (struct pollfd){.fd = fileno(file->f), .events = POLLIN};
+  }
+  if (poll(input, n, limit) <= 0) return 0;
+  for (nfds_t i = 0; i < n; i++) {
+    if (!input[i].revents) continue;
+    lua_pushinteger(L, (lua_Integer)i + 1);
+    return 1;
+  }
+  return 0;
+}
+
 void td_define_functions(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"define", l_define}, {"syntax", l_syntax}, {"inspect", l_inspect}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"define", l_define},
+                                       {"syntax", l_syntax},
+                                       {"inspect", l_inspect},
+                                       {"wait", l_wait},
+                                       {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -8,8 +8,10 @@ local lsp = {}
 
 local ERROR, WARNING = 1, 2 -- severities
 local SECONDS = 10 -- that a run may take
+local PATIENCE = 4 -- seconds that a request waits for the run of its document
 
-local documents = {} -- by URI: {text =, version =, lines =, run =}
+local documents = {} -- by URI: {text =, version =, lines =, run =, under_way =}
+local running = {} -- runs under way, the oldest first: {uri =, text =, input =, output =, pipe =}
 local state = { encoding = "utf-16", runs = true }
 
 -- ---- places: lines from 0, columns in units of the client; here lines and columns from 1, in bytes ----
@@ -120,33 +122,24 @@ local function publish(uri, list)
     params = { uri = uri, version = document and document.version, diagnostics = #list > 0 and list or json.list } }
 end
 
--- What a run of the text gave, by `tide lsp --run` in a process of its own: {error =, values =}.
-local function run(document, path)
-  local input = os.tmpname()
-  local f = assert(io.open(input, "wb"))
-  f:write(document.text)
+-- Starts a run of the text by `tide lsp --run` in a process of its own, whose end ends the pipe.
+local function start(uri, path)
+  local r = { uri = uri, text = documents[uri].text, input = os.tmpname(), output = os.tmpname() }
+  local f = assert(io.open(r.input, "wb"))
+  f:write(r.text)
   f:close()
-  local folder = path:match "^(.*)/"
-  local command = "cd %s && timeout -k 1 %d %s lsp --run %s %s 2>/dev/null </dev/null"
-  local pipe = io.popen(command:format(quote(folder), SECONDS,
-    quote(state.program), quote(path), quote(input)))
-  local text = pipe:read "a"
-  pipe:close()
-  os.remove(input)
-  local ok, result = pcall(json.read, text:match "\n?\1(.*)$" or "")
-  return ok and result or nil
+  local command = "cd %s && timeout -k 1 %d %s lsp --run %s %s 2>/dev/null </dev/null 3>&1 >%s &"
+  r.pipe = io.popen(command:format(quote(path:match "^(.*)/"), SECONDS, quote(state.program), quote(path),
+    quote(r.input), quote(r.output)))
+  documents[uri].under_way = r
+  running[#running + 1] = r
 end
 
--- Diagnoses a document: what is no Lua; else, if it is to be `run`, what the run said.
-local function diagnose(uri, runs)
+-- Diagnoses a document: what is no Lua, else what the last run of this text said.
+local function diagnose(uri)
   local document, list = documents[uri], {}
   local wrong, path = session.syntax(document.text), path_of(uri)
-  if wrong then
-    list[1] = diagnostic(document, wrong)
-  elseif runs and state.runs and path then
-    document.run = run(document, path) or { values = {} }
-    document.said = document.text
-  end
+  if wrong then list[1] = diagnostic(document, wrong) end
   local e = not wrong and document.said == document.text and document.run and document.run.error
   if e then
     local here = not e.file or e.file == path
@@ -168,6 +161,44 @@ local function diagnose(uri, runs)
     list[#list + 1] = diagnostic(document, w, WARNING)
   end
   publish(uri, list)
+end
+
+-- Ends a run's part in `running`; returns its output so far.
+local function close(r)
+  for i, other in ipairs(running) do
+    if other == r then table.remove(running, i) end
+  end
+  r.pipe:close()
+  local f = assert(io.open(r.output))
+  local text = f:read "a"
+  f:close()
+  os.remove(r.input)
+  os.remove(r.output)
+  return text
+end
+
+-- Takes in what a run gave, {error =, values =}, unless a later one of its document began.
+local function finish(r)
+  local text, document = close(r), documents[r.uri]
+  if not document or document.under_way ~= r then return end
+  local ok, result = pcall(json.read, text:match "\n?\1(.*)$" or "")
+  document.run, document.said, document.under_way = ok and result or { values = {} }, r.text, nil
+  diagnose(r.uri)
+end
+
+-- Diagnoses a document, and runs it if it is Lua; what the run says follows.
+local function examine(uri)
+  diagnose(uri)
+  local path = path_of(uri)
+  if state.runs and path and not session.syntax(documents[uri].text) then start(uri, path) end
+end
+
+-- A document with what its run gave, if that ends soon; nil: it is not open.
+local function settled(uri)
+  local document = documents[uri]
+  local r = document and document.under_way
+  if r and session.wait(PATIENCE, r.pipe) then finish(r) end
+  return document
 end
 
 local function take(uri, version, text)
@@ -221,7 +252,7 @@ local function parameter(document, name, line)
 end
 
 requests["textDocument/hover"] = function(params)
-  local document = documents[params.textDocument.uri]
+  local document = settled(params.textDocument.uri)
   if not document then return json.null end
   local line, column, offset = position(document, params)
   local word, text, from = word_at(document, line, column)
@@ -244,7 +275,7 @@ end
 
 -- Kinds of completions: a function where it can be called, else a word.
 requests["textDocument/completion"] = function(params)
-  local document = documents[params.textDocument.uri]
+  local document = settled(params.textDocument.uri)
   if not document then return json.list end
   local line, column = position(document, params)
   local items, seen = {}, {}
@@ -308,17 +339,17 @@ end
 notices["textDocument/didOpen"] = function(params)
   local d = params.textDocument
   take(d.uri, d.version, d.text)
-  diagnose(d.uri, true)
+  examine(d.uri)
 end
 
 notices["textDocument/didChange"] = function(params)
   local changes = params.contentChanges
   take(params.textDocument.uri, params.textDocument.version, changes[#changes].text)
-  diagnose(params.textDocument.uri, false)
+  diagnose(params.textDocument.uri)
 end
 
 notices["textDocument/didSave"] = function(params)
-  if documents[params.textDocument.uri] then diagnose(params.textDocument.uri, true) end
+  if documents[params.textDocument.uri] then examine(params.textDocument.uri) end
 end
 
 notices["textDocument/didClose"] = function(params)
@@ -358,7 +389,9 @@ function lsp.serve(program)
   state.folder = pipe:read "l"
   pipe:close()
   state.program = program:find "^[^/].*/" and state.folder .. "/" .. program or program
+  io.stdin:setvbuf "no"
   while not state.exits do
+    while running[1] and session.wait(nil, io.stdin, running[1].pipe) == 2 do finish(running[1]) end
     local ok, message = pcall(receive)
     if not ok then
       send { id = json.null, error = { code = -32700, message = tostring(message) } }
@@ -369,6 +402,8 @@ function lsp.serve(program)
       if not good then io.stderr:write("tide lsp: ", tostring(why), "\n") end
     end
   end
+  while running[1] and not state.exits and session.wait(nil, running[1].pipe) do finish(running[1]) end
+  while running[1] do close(running[1]) end
   return state.ended and 0 or 1
 end
 

@@ -48,6 +48,17 @@ function! s:Show(buffer, list) abort
   endfor
 endfunction
 
+" The reply to a request, {} after five seconds. ch_evalexpr() loses one that comes just behind a notice (Vim 9.0).
+function! s:Request(method, params) abort
+  let reply = {}
+  let began = reltime()
+  call ch_sendexpr(s:job, {'method': a:method, 'params': a:params}, {'callback': {_, m -> extend(reply, m)}})
+  while empty(reply) && reltimefloat(reltime(began)) < 5
+    sleep 5m
+  endwhile
+  return reply
+endfunction
+
 function! s:Start() abort
   if s:job isnot v:null && job_status(s:job) ==# 'run'
     return 1
@@ -58,9 +69,8 @@ function! s:Start() abort
     return 0
   endif
   let options = {'run': get(g:, 'tide_run', v:true)}
-  let reply = ch_evalexpr(s:job, {'method': 'initialize', 'params': {'processId': getpid(), 'rootUri': v:null,
-        \ 'initializationOptions': options, 'capabilities': {'general': {'positionEncodings': ['utf-8']}}}},
-        \ {'timeout': 5000})
+  let reply = s:Request('initialize', {'processId': getpid(), 'rootUri': v:null, 'initializationOptions': options,
+        \ 'capabilities': {'general': {'positionEncodings': ['utf-8']}}})
   call ch_sendexpr(s:job, {'method': 'initialized', 'params': {}})
   return has_key(reply, 'result')
 endfunction
@@ -109,8 +119,8 @@ endfunction
 
 function! s:Ask(method, column) abort
   call s:Change()
-  let reply = ch_evalexpr(s:job, {'method': a:method, 'params': {'textDocument': {'uri': s:Uri(bufnr('%'))},
-        \ 'position': {'line': line('.') - 1, 'character': a:column}}}, {'timeout': 5000})
+  let reply = s:Request(a:method, {'textDocument': {'uri': s:Uri(bufnr('%'))},
+        \ 'position': {'line': line('.') - 1, 'character': a:column}})
   return get(reply, 'result', v:null)
 endfunction
 
