@@ -2,7 +2,6 @@
 #include "build.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -122,7 +121,16 @@ static bool copies_agree(TdArena *a, const TdProg *p, TdDiag *d) {
 static bool emit_completed(TdModule *m, TdDiag *d) {
   TdBuild b = build_of(m, d);
   int columns = m->target->columns(&b);
-  const TdCompleteWay way[] = {{0, false}, {columns, false}, {0, true}, {columns, true}};
+  const TdCompleteWay way[] = {
+      {0},
+      {.columns = columns},
+      {.whole = true},
+      {.columns = columns, .whole = true},
+      {.columns = columns, .join = true},
+      {.columns = columns, .whole = true, .join = true},
+      {.columns = columns, .pass = true},
+      {.columns = columns, .whole = true, .pass = true},
+  };
   enum { WAYS = sizeof way / sizeof *way, TOLD = 2 }; /* the last of which the refusal tells */
   const char *tried[WAYS];
   for (size_t i = 0, n = 0; i < WAYS; i++) {

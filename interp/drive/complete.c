@@ -3,26 +3,14 @@
  * enough (buffer_at), and the local's copies become a task (isolate). Steps that do not
  * lead to a task are taken back; calls that are given an argument are written out (inline). Before
  * that, tasks that other tokens than blocks go between become one (bundle, chain); after it, when
- * it is asked for, equal blocks are sent once and neighbours' together (coalesce), and streams
- * between the same two tasks are one (merge). */
-#include "drive/complete.h"
-
+ * it is asked for, streams become fewer. */
 #include <string.h>
 
-#include "analysis/net/devices.h"
 #include "analysis/order/effects.h"
-#include "rewrite/prim.h"
+#include "drive/complete_step.h"
 
-enum { MOST_BYTES = 1 << 13, MOST_STEPS = 256, AXIS_0 = -1 };
+enum { MOST_BYTES = 1 << 14, MOST_STEPS = 256 };
 enum { WORD = 4 }; /* bytes that a DMA moves */
-
-typedef struct Complete {
-  TdArena *arena;
-  TdSchedule s;
-  TdAffine *affine;
-  TdCompleteWay way;
-  TdSym design; /* that is completed */
-} Complete;
 
 /* ---- sizes ---- */
 
@@ -73,26 +61,33 @@ static const TdProg *sized(TdStore *st, const TdProg *p) {
 
 /* ---- steps ---- */
 
-/* Takes a step of up to two arguments, texts or (second) a number, AXIS_0 for 0; false: refused. */
-static bool step(Complete *c, const char *prim, const char *one, const char *two, int64_t number,
-                 const char *const **made) {
-  const TdPrim *x = td_prim_find(prim);
-  TdArgValue arg[TD_PRIM_ARGS] = {{0}};
+static bool take(TdComplete *c, const char *prim, const TdArgValue *arg, const char *const **made) {
   TdDiag quiet = {.arena = c->arena};
   size_t n;
+  return td_schedule_apply(&c->s, c->affine, td_prim_find(prim), arg, made, &n, &quiet);
+}
+
+bool td_complete_apply(TdComplete *c, const char *prim, const TdArgValue *arg) {
+  const char *const *made;
+  return take(c, prim, arg, &made);
+}
+
+bool td_complete_step(TdComplete *c, const char *prim, const char *one, const char *two,
+                      int64_t number, const char *const **made) {
+  TdArgValue arg[TD_PRIM_ARGS] = {{0}};
   arg[0] = (TdArgValue){.given = true, .text = one, .names = &one, .n = 1};
-  if (number == AXIS_0)
+  if (number == TD_COMPLETE_ZERO)
     arg[1] = (TdArgValue){.given = true};
   else if (two || number)
     arg[1] = (TdArgValue){.given = true, .text = two, .integer = number};
-  return td_schedule_apply(&c->s, c->affine, x, arg, made, &n, &quiet);
+  return take(c, prim, arg, made);
 }
 
-static const TdUnit *unit_of(const Complete *c, TdSym sym) {
+const TdUnit *td_complete_unit(const TdComplete *c, TdSym sym) {
   return td_prog_unit(c->s.now->prog, sym);
 }
 
-static const char *in_unit(const Complete *c, const TdUnit *u, const char *name) {
+static const char *in_unit(const TdComplete *c, const TdUnit *u, const char *name) {
   return td_text_fmt(c->arena, "%s:%s", u->sym->name, name);
 }
 
@@ -110,54 +105,67 @@ static bool look_local(void *ud, const TdStmt *s) {
 }
 
 /* Isolates what is a local with a copy already; whether there was one. */
-static bool isolate_locals(Complete *c, TdSym unit) {
+static bool isolate_locals(TdComplete *c, TdSym unit) {
   Locals l = {.arena = c->arena};
   const char *const *made;
-  td_walk_stmt(td_arena_ctx(c->arena), unit_of(c, unit)->body, look_local, &l);
+  td_walk_stmt(td_arena_ctx(c->arena), td_complete_unit(c, unit)->body, look_local, &l);
   for (size_t i = 0; i < l.at.n; i++) {
-    const char *name = in_unit(c, unit_of(c, unit), l.at.at[i]->sym->name);
-    if (step(c, "isolate", name, NULL, 0, &made)) return true;
+    const char *name = in_unit(c, td_complete_unit(c, unit), l.at.at[i]->sym->name);
+    if (td_complete_step(c, "isolate", name, NULL, 0, &made)) return true;
   }
   return false;
 }
 
-/* Whether the local of a unit is of a size that a core holds twice beside others; of whole words,
- * if these are asked for. */
-static bool is_block(const Complete *c, TdSym unit, const char *name, bool words) {
+/* How a parameter goes through a local. */
+typedef struct Buffer {
+  TdSym unit;
+  const char *param;
+  bool words;    /* the local is of whole words */
+  int64_t depth; /* a core holds so many of it beside others */
+  bool tensor;   /* it may be of one element */
+} Buffer;
+
+/* Whether a local of a unit is as it is to be. */
+static bool is_block(const TdComplete *c, const Buffer *b, const char *name) {
   Locals l = {.arena = c->arena};
   int64_t n;
-  td_walk_stmt(td_arena_ctx(c->arena), unit_of(c, unit)->body, look_local, &l);
+  td_walk_stmt(td_arena_ctx(c->arena), td_complete_unit(c, b->unit)->body, look_local, &l);
   for (size_t i = 0; i < l.at.n; i++) {
     const TdType *t = l.at.at[i]->type;
     if (strcmp(l.at.at[i]->sym->name, name) != 0) continue;
     if (!td_type_count(t, &n)) return false;
     n *= (int64_t)td_type_bytes(td_type_scalar(t));
-    return n <= MOST_BYTES && (!words || n % WORD == 0);
+    return n * b->depth <= MOST_BYTES && (!b->words || n % WORD == 0);
   }
   return false;
 }
 
 /* Puts a parameter through a local in a loop, out of it where each turn has the same, or in all of
  * the unit, and isolates that; false: nothing changed. */
-static bool buffer(Complete *c, TdSym unit, const char *param, const char *loop, bool words) {
+static bool buffer(TdComplete *c, const Buffer *b, const char *loop) {
   TdSchedule before = c->s;
   const char *const *made, *name;
-  if (step(c, "buffer_at", in_unit(c, unit_of(c, unit), param), loop, 0, &made)) {
+  const char *param = in_unit(c, td_complete_unit(c, b->unit), b->param);
+  TdArgValue at[TD_PRIM_ARGS] = {{.given = true, .text = param}, {.given = true, .text = loop}};
+  at[3] = (TdArgValue){.given = b->tensor, .integer = b->tensor};
+  if (take(c, "buffer_at", at, &made)) {
     name = made[0];
-    if (!is_block(c, unit, name, words)) {
+    if (!is_block(c, b, name)) {
       c->s = before;
       return false;
     }
-    if (strcmp(loop, unit->name) != 0)
-      step(c, "hoist", in_unit(c, unit_of(c, unit), name), loop, 0, &made);
-    if (step(c, "isolate", in_unit(c, unit_of(c, unit), name), NULL, 0, &made)) return true;
+    const char *local = in_unit(c, td_complete_unit(c, b->unit), name);
+    TdArgValue arg[TD_PRIM_ARGS] = {{.given = true, .text = local}};
+    arg[3] = (TdArgValue){.given = b->depth == 1, .integer = b->depth};
+    if (strcmp(loop, b->unit->name) != 0) td_complete_step(c, "hoist", local, loop, 0, &made);
+    if (td_complete_apply(c, "isolate", arg)) return true;
   }
   c->s = before;
   return false;
 }
 
 /* The loops of a unit, outermost first. */
-static size_t loops_of(const Complete *c, TdSym unit, const char ***specs) {
+static size_t loops_of(const TdComplete *c, TdSym unit, const char ***specs) {
   const TdProg *p = c->s.now->prog;
   const char *const *all;
   size_t n = td_cursor_list_loops(c->arena, p, &all), k = 0;
@@ -172,7 +180,7 @@ static size_t loops_of(const Complete *c, TdSym unit, const char ***specs) {
 }
 
 /* The turns of a loop, or 0 where they are no number. */
-static int64_t turns_of(const Complete *c, const char *loop) {
+static int64_t turns_of(const TdComplete *c, const char *loop) {
   TdPlace at;
   TdDiag quiet = {.arena = c->arena};
   int64_t lo, hi;
@@ -183,23 +191,28 @@ static int64_t turns_of(const Complete *c, const char *loop) {
 }
 
 /* Puts one parameter through a local: in some loop, in one around a part of a loop, or in the whole
- * unit, which comes first where that is asked for. */
-static bool buffer_param(Complete *c, TdSym unit, const char *param, bool words) {
+ * unit, which comes first where that is asked for; last, where a core holds it but once. */
+static bool buffer_param(TdComplete *c, TdSym unit, const char *param, bool words) {
   const char **loop, *const *made;
+  Buffer b = {unit, param, words, 2, false};
   size_t n = loops_of(c, unit, &loop);
-  if (c->way.whole && buffer(c, unit, param, unit->name, words)) return true;
+  if (c->way.whole && buffer(c, &b, unit->name)) return true;
   for (size_t i = 0; i < n; i++)
-    if (buffer(c, unit, param, loop[i], words)) return true;
+    if (buffer(c, &b, loop[i])) return true;
   for (size_t i = 0; i < n; i++) {
     TdSchedule before = c->s;
     int64_t turns = turns_of(c, loop[i]);
     for (int64_t f = turns; f > 1; f--) {
-      if (turns % f || !step(c, "split", loop[i], NULL, f, &made)) continue;
-      if (buffer(c, unit, param, in_unit(c, unit_of(c, unit), made[0]), words)) return true;
+      if (turns % f || !td_complete_step(c, "split", loop[i], NULL, f, &made)) continue;
+      if (buffer(c, &b, in_unit(c, td_complete_unit(c, unit), made[0]))) return true;
       c->s = before;
     }
   }
-  return buffer(c, unit, param, unit->name, words);
+  if (buffer(c, &b, unit->name)) return true;
+  b.tensor = true;
+  if (buffer(c, &b, unit->name)) return true;
+  b.depth = 1;
+  return buffer(c, &b, unit->name);
 }
 
 /* A search for a call that is given a parameter. */
@@ -216,22 +229,22 @@ static bool look_call(void *ud, const TdStmt *s) {
 }
 
 /* Writes out a call that moves elements of an argument; false: there is none. */
-static bool inline_call(Complete *c, const TdUnit *u) {
+static bool inline_call(TdComplete *c, const TdUnit *u) {
   Calls k = {.unit = u};
   const char *const *made;
   td_walk_stmt(td_arena_ctx(c->arena), u->body, look_call, &k);
-  return k.callee && step(c, "inline", in_unit(c, u, k.callee->name), NULL, 0, &made);
+  return k.callee && td_complete_step(c, "inline", in_unit(c, u, k.callee->name), NULL, 0, &made);
 }
 
 /* Takes one step more for a task on a core; false: none is left, or helps. */
-static bool improve(Complete *c, const TdRun *run) {
-  const TdUnit *u = unit_of(c, run->unit);
+static bool improve(TdComplete *c, const TdRun *run) {
+  const TdUnit *u = td_complete_unit(c, run->unit);
   const char *const *made;
   if (td_attrs_get(run->attrs, TD_ATTR_HOST) || u->kind != TD_UNIT_KERNEL || !u->nparam)
     return false;
   if (isolate_locals(c, u->sym)) return true;
   TdSchedule before = c->s;
-  bool expands = step(c, "expand", u->sym->name, NULL, 0, &made);
+  bool expands = td_complete_step(c, "expand", u->sym->name, NULL, 0, &made);
   for (int words = 1; words >= 0; words--)
     for (size_t i = 0; i < u->nparam; i++)
       if (buffer_param(c, u->sym, u->param[i].sym->name, words)) return true;
@@ -242,20 +255,22 @@ static bool improve(Complete *c, const TdRun *run) {
 
 /* ---- collectives ---- */
 
-static bool is_host(const TdRun *run) {
+bool td_complete_is_host(const TdRun *run) {
   return td_attrs_get(run->attrs, TD_ATTR_HOST) != NULL;
 }
 
 /* Chains a task with some other, with an axis of its map done in turn where that is needed. */
-static bool chain(Complete *c, const TdRun *first) {
+static bool chain(TdComplete *c, const TdRun *first) {
   const char *const *made, *name = first->sym->name;
   for (int axis = -1; axis < first->rank; axis++) {
     TdSchedule before = c->s;
-    if (axis >= 0 && !step(c, "bundle", name, NULL, axis ? axis : AXIS_0, &made)) continue;
-    const TdUnit *d = unit_of(c, c->design);
+    if (axis >= 0 &&
+        !td_complete_step(c, "bundle", name, NULL, axis ? axis : TD_COMPLETE_ZERO, &made))
+      continue;
+    const TdUnit *d = td_complete_unit(c, c->design);
     for (size_t k = 0; k < d->nrun; k++)
-      if (d->run[k].sym != first->sym && !is_host(&d->run[k]) &&
-          step(c, "chain", name, d->run[k].sym->name, 0, &made))
+      if (d->run[k].sym != first->sym && !td_complete_is_host(&d->run[k]) &&
+          td_complete_step(c, "chain", name, d->run[k].sym->name, 0, &made))
         return true;
     c->s = before;
   }
@@ -269,147 +284,44 @@ static bool is_no_allreduce(void *ud, const TdExpr *e) {
 
 /* Whether a design has streams of other tokens than blocks, or sums over instances, which make
  * some. */
-static bool has_scalar_streams(const Complete *c, const TdUnit *d) {
+static bool has_scalar_streams(const TdComplete *c, const TdUnit *d) {
   bool has = false;
   for (size_t i = 0; i < d->nstream; i++) has |= d->stream[i].type->elem->kind != TD_T_TENSOR;
   for (size_t i = 0; i < d->nrun; i++) {
-    const TdUnit *u = unit_of(c, d->run[i].unit);
+    const TdUnit *u = td_complete_unit(c, d->run[i].unit);
     has |= u->body && !td_walk_exprs(td_arena_ctx(c->arena), u->body, is_no_allreduce, NULL);
   }
   return has;
 }
 
 /* Chains two tasks on cores, if some stream is not of blocks; false: nothing changed. */
-static bool chain_some(Complete *c) {
-  const TdUnit *d = unit_of(c, c->design);
+static bool chain_some(TdComplete *c) {
+  const TdUnit *d = td_complete_unit(c, c->design);
   if (!has_scalar_streams(c, d)) return false;
   for (size_t i = 0; i < d->nrun; i++)
-    if (!is_host(&d->run[i]) && chain(c, &d->run[i])) return true;
+    if (!td_complete_is_host(&d->run[i]) && chain(c, &d->run[i])) return true;
   return false;
-}
-
-/* ---- fewer streams ---- */
-
-/* Puts tasks that hand blocks out beside each other: an instance a column. */
-static void spread(Complete *c, int columns) {
-  const TdUnit *d = unit_of(c, c->design);
-  const TdPrim *place = td_prim_find("place");
-  int64_t next = 0;
-  for (size_t i = 0; i < d->nrun; i++) {
-    const TdAttr *mark = td_attrs_get(d->run[i].attrs, TD_ATTR_PLACE);
-    int64_t instances = 1, extent = 0;
-    for (int k = 0; k < d->run[i].rank; k++)
-      instances *= td_unit_value(d, d->run[i].map[k], &extent) ? extent : 0;
-    if (!mark || mark->arg[1].i != 1 || instances > columns) continue;
-    if (d->run[i].rank > 1 && instances > 1) continue;
-    const char *const *made;
-    size_t n;
-    if (next + instances > columns) next = 0;
-    int64_t at[] = {next, 1}, by[2 * TD_MAX_RANK] = {1};
-    next += instances;
-    size_t axes = (size_t)d->run[i].rank;
-    TdDiag quiet = {.arena = c->arena};
-    TdArgValue arg[TD_PRIM_ARGS] = {{.given = true, .text = d->run[i].sym->name},
-                                    {.given = true, .ints = at, .n = 2},
-                                    {.given = axes > 0, .ints = by, .n = 2 * axes}};
-    TdSchedule before = c->s;
-    if (at[0] == mark->arg[0].i) continue;
-    if (!td_schedule_apply(&c->s, c->affine, place, arg, &made, &n, &quiet)) c->s = before;
-  }
-}
-
-/* Has one stream carry what several between the same two tasks do, along axes of their arrays. */
-static void merge_all(Complete *c) {
-  const TdUnit *d = unit_of(c, c->design);
-  for (size_t i = 0; i < d->nstream; i++)
-    for (int axis = d->stream[i].type->rank; axis-- > 0;) {
-      const char *const *made;
-      TdSchedule before = c->s;
-      if (!step(c, "merge", d->stream[i].sym->name, NULL, axis ? axis : AXIS_0, &made))
-        c->s = before;
-    }
-}
-
-/* The axis along which a task on the host moves the same blocks, or the last; -1: it has none. */
-static int equal_axis(const TdUnit *d, const TdRun *run) {
-  const char *layout = run->nbind ? run->bind[0].layout : NULL;
-  for (int axis = 0; axis < run->rank; axis++) {
-    int64_t n = 0;
-    char word[] = {'S', (char)('0' + axis), 0};
-    if (layout && !strstr(layout, word) && td_unit_value(d, run->map[axis], &n) && n > 1)
-      return axis;
-  }
-  return run->rank - 1;
-}
-
-/* How many neighbours a memory tile has channels for, of an extent: all, or a factor. */
-static int64_t neighbours(const TdUnit *d, const TdExpr *e, int64_t *extent) {
-  int64_t most = td_tiles[TD_TILE_MEM].mm2s;
-  if (!td_unit_value(d, e, extent)) *extent = 1;
-  if (*extent <= most) return *extent;
-  while (*extent % most) most--;
-  return most;
-}
-
-/* The dimensions of the blocks that a task on the host moves. */
-static bool look_block(void *ud, const TdStmt *s) {
-  int *rank = ud;
-  if (s->kind == TD_STMT_SLOT || s->kind == TD_STMT_GET) *rank = s->type->rank;
-  return true;
-}
-
-static int block_rank(const Complete *c, TdSym unit) {
-  int rank = -1;
-  td_walk_stmt(td_arena_ctx(c->arena), unit_of(c, unit)->body, look_block, &rank);
-  return rank;
-}
-
-/* Has instances of a task on the host move one block for all of them along an axis; where blocks
- * differ, for as many as a memory tile has channels for. */
-static void coalesce(Complete *c, const TdUnit *d, const TdRun *run) {
-  const char *const *made, *name = run->sym->name;
-  size_t n;
-  int axis = is_host(run) ? equal_axis(d, run) : -1, rank = axis < 0 ? 0 : block_rank(c, run->unit);
-  TdSchedule before = c->s;
-  TdDiag quiet = {.arena = c->arena};
-  if (axis < 0 || !step(c, "coalesce", name, NULL, axis ? axis : AXIS_0, &made)) return;
-  int64_t extent, group = neighbours(d, run->map[axis], &extent);
-  if (group == extent || block_rank(c, run->unit) == rank) return;
-  TdArgValue arg[TD_PRIM_ARGS] = {{.given = true, .text = name},
-                                  {.given = true, .integer = axis},
-                                  {.given = true, .integer = group}};
-  c->s = before;
-  if (!td_schedule_apply(&c->s, c->affine, td_prim_find("coalesce"), arg, &made, &n, &quiet))
-    c->s = before;
-}
-
-/* Has instances of each task on the host move one block for all of them along an axis. */
-static void coalesce_all(Complete *c) {
-  const TdUnit *d = unit_of(c, c->design);
-  for (size_t i = 0; i < d->nrun; i++) coalesce(c, d, &d->run[i]);
 }
 
 /* Whether tasks of a design on cores touch arguments. */
 static bool lacks(const TdUnit *d) {
   bool some = false;
-  for (size_t i = 0; i < d->nrun; i++) some |= d->run[i].nbind && !is_host(&d->run[i]);
+  for (size_t i = 0; i < d->nrun; i++) some |= d->run[i].nbind && !td_complete_is_host(&d->run[i]);
   return some;
 }
 
 /* Adds what the design lacks. */
-static void complete(Complete *c) {
+static void complete(TdComplete *c) {
   for (int n = 0; n < MOST_STEPS && chain_some(c); n++) {
   }
   for (int n = 0; n < MOST_STEPS; n++) {
-    const TdUnit *d = unit_of(c, c->design);
+    const TdUnit *d = td_complete_unit(c, c->design);
     bool better = false;
     for (size_t i = 0; i < d->nrun && !better; i++) better = improve(c, &d->run[i]);
     if (!better) break;
   }
   if (!c->way.columns) return;
-  coalesce_all(c);
-  merge_all(c);
-  spread(c, c->way.columns);
+  td_complete_streams(c);
 }
 
 /* The designs that a program is, or that its root calls one after the other. */
@@ -442,10 +354,10 @@ const TdProg *td_complete_prog(TdArena *a, const TdProg *p, TdCompleteWay way, c
   *steps = "";
   if (!designs_of(a, p).sym.n || !has_sizes(p)) return p;
   TdStore *st = td_store_inner(a, p->store->session);
-  Complete c = {.arena = a,
-                .s = td_schedule_new(st, &td_prim_kind, p),
-                .affine = td_affine_new(a),
-                .way = way};
+  TdComplete c = {.arena = a,
+                  .s = td_schedule_new(st, &td_prim_kind, p),
+                  .affine = td_affine_new(a),
+                  .way = way};
   TdVersion *first = td_arena_copy(st->arena, c.s.now, sizeof *first);
   first->prog = sized(st, first->prog);
   first->next_uid = st->next_uid;

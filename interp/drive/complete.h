@@ -9,6 +9,8 @@ typedef struct TdCompleteWay {
   int columns; /* not 0: as few streams as can be (coalesce, merge), handed out from so many */
   bool whole;  /* a core holds all that it touches of an argument, where that is small enough;
                 * otherwise what an iteration does */
+  bool join;   /* operands of one type that the host sends a core come by one stream */
+  bool pass;   /* what a core has no ports for comes by way of another */
 } TdCompleteWay;
 
 /* p, a design, in which tasks on cores touch no argument: each goes through a local, whose copies

@@ -236,4 +236,71 @@ t.test("what the host sends again after it came back would have to wait: refused
   t.fails(function() blocks(1):build {target = "npu"} end, {code = "npu-sequence", match = "that it wrote before"})
 end)
 
+-- Operands of an elementwise function on P x Q cores, of types Ts, n elements each.
+local function elementwise(P, Q, n, Ts, R)
+  return tide.design(function(e)
+    e.all = task {
+      map = {P, Q}, a = Ts[1][P][Q][n]:layout "S0S1R", b = Ts[2][P][Q][n]:layout "S0S1R",
+      c = Ts[3][P][Q][n]:layout "S0S1R", y = R[P][Q][n]:layout "S0S1R",
+      function(a, b, c, y)
+        for i in grid(n) do y[0][0][i] = R(a[0][0][i] * b[0][0][n - 1 - i] - c[0][0][i]) end
+      end,
+    }
+  end), {Ts[1][P][Q][n], Ts[2][P][Q][n], Ts[3][P][Q][n], R[P][Q][n]}
+end
+local function pair(P, Q, n, T)
+  return tide.design(function(e)
+    e.two = task {
+      map = {P, Q}, u = T[P][Q][n]:layout "S0S1R", v = T[P][Q][n]:layout "S0S1R", w = T[P][Q][n]:layout "S0S1R",
+      function(u, v, w)
+        for i in grid(n) do w[0][0][i] = T(u[0][0][i] * 2 + v[0][0][i]) end
+      end,
+    }
+  end), {T[P][Q][n], T[P][Q][n], T[P][Q][n]}
+end
+t.test("operands of one type come by one stream, where 16 cores have too few", function()
+  local m = same(pair(4, 4, 32, i32))
+  t.has(m.steps, "s:merge({")
+  t.has(m.steps, "depth = 4")
+  same(pair(4, 4, 10, i16))
+  t.has(same(elementwise(4, 4, 12, {i16, i16, i16}, i16)).steps, "depth = 6")
+  t.ok(not same(pair(2, 2, 32, i32)).steps:find("s:merge({", 1, true))
+  t.fails(function() elementwise(4, 4, 12, {i16, i32, i8}, i32):build {target = "npu"} end, {code = "npu-channels"})
+end)
+
+t.test("what a core has no port for comes by way of another", function()
+  t.has(same(elementwise(2, 2, 12, {i16, i32, f32}, f32)).steps, '{place = "device"}')
+  same(elementwise(1, 1, 20, {i8, i32, i16}, i32))
+end)
+
+t.test("a product that adds to its argument", function()
+  local function add(P, Q, m, n, k)
+    return tide.design(function(e)
+      e.add = task {
+        map = {P, Q}, A = i16[P * m][k]:layout "S0R", B = i16[k][Q * n]:layout "RS1", C = i32[P * m][Q * n]:layout "S0S1",
+        function(A, B, C)
+          for i, j, x in grid(m, n, k) do C[i][j] = C[i][j] + A[i][x] * B[x][j] end
+        end,
+      }
+    end), {i16[P * m][k], i16[k][Q * n], i32[P * m][Q * n]}
+  end
+  same(add(2, 2, 8, 8, 16))
+  same(add(1, 3, 4, 6, 10))
+  t.fails(function() add(4, 4, 8, 8, 16):build {target = "npu"} end, {code = "npu-channels"})
+end)
+
+t.test("a product that sets its argument, of 16 KiB too, which a core holds once", function()
+  local function set(m, n, k)
+    return tide.design(function(e)
+      e.set = task {
+        map = {2, 2}, A = i16[2 * m][k]:layout "S0R", B = i16[k][2 * n]:layout "RS1", C = i32[2 * m][2 * n]:layout "S0S1",
+        function(A, B, C) C:set(tide.matmul(A, B)) end,
+      }
+    end), {i16[2 * m][k], i16[k][2 * n], i32[2 * m][2 * n]}
+  end
+  t.ok(not same(set(8, 12, 6)).steps:find("depth = 1", 1, true))
+  t.has(same(set(64, 64, 8)).steps, "depth = 1")
+  t.fails(function() set(72, 64, 8):build {target = "npu"} end, {code = "npu-form"})
+end)
+
 t.done()

@@ -28,6 +28,10 @@ prim.accepted("a column that is read", {
 prim.accepted("an element that is summed up", {
   of = shape.gemm, step = {"buffer_at", "C", "j"}, has = {"local C_j = C[i][j]", "C[i][j] = C_j"},
 })
+prim.accepted("an element that is summed up, as a tensor of one", {
+  of = shape.gemm, step = {"buffer_at", "C", "j", {tensor = true}},
+  has = {"local C_j = i32[1]()", "C[i][j + d1_back] = C_j[d1_back]"},
+})
 prim.accepted("a row that is summed up holds what was there", {
   of = shape.gemm, before = function(s) s:reorder("k", "j") end, step = {"buffer_at", "C", "i"},
   has = {"local C_i = i32[N]()", "C_i[j_init] = C[i][j_init]", "C[i][j_back] = C_i[j_back]"},

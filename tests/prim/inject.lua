@@ -318,4 +318,21 @@ t.test("what was proved once is taken again, of the same two programs at the sam
     {"taken", "taken", "differs", "differs", "taken"})
 end)
 
+-- A product of a part of the rows and columns, as many as quotients of sizes say.
+local function part(z)
+  local M, N, K = z.M or 8, z.N or 12, z.K or 3
+  return tide.kernel {name = "part", A = i8[M][K], B = i8[K][N], C = i32[M][N], function(A, B, C)
+    local c = i32[M // 2][N // 3](0)
+    for i, j, k in grid(M // 2, N // 3, K) do c[i][j] = c[i][j] + A[i][k] * B[k][j] end
+    for x, y in grid(M // 2, N // 3) do C[x][y] = c[x][y] end
+  end}, {i8[M][K], i8[K][N], i32[M][N]}
+end
+prim.accepted("a nest whose extents are quotients of sizes, at their values", {
+  of = part, step = {"inject", "i", mm},
+  has = {"mm(A:slice({0, 4}, {0, 3}), B:slice({0, 3}, {0, 4}), c:slice({0, 4}, {0, 4}))"},
+})
+prim.refused("its twin, of other values", {
+  of = function() return part {M = 10} end, step = {"inject", "i", mm}, code = "operands", match = "takes what the nest",
+})
+
 t.done()

@@ -2,7 +2,7 @@
  * touches of an array. */
 #include "rewrite/array/buffer.h"
 
-enum { ARRAY, LOOP, NAME };
+enum { ARRAY, LOOP, NAME, TENSOR };
 
 /* The buffer, and what goes in and out of it. */
 typedef struct Moves {
@@ -143,9 +143,9 @@ static size_t declare(Moves *m, const TdStmt **list) {
 static const TdProg *apply(TdRewrite *r) {
   Moves m = {0};
   TdBuffer *b = &m.b;
-  if (!td_buffer_find(b, r, ARRAY, LOOP) || !measure(&m) || !td_buffer_check_calls(b) ||
-      !td_buffer_shape(b, r->arg[NAME].given ? r->arg[NAME].text : NULL))
-    return NULL;
+  if (!td_buffer_find(b, r, ARRAY, LOOP) || !measure(&m) || !td_buffer_check_calls(b)) return NULL;
+  if (r->arg[TENSOR].given && r->arg[TENSOR].integer) b->kept[b->box.rank - 1] = true;
+  if (!td_buffer_shape(b, r->arg[NAME].given ? r->arg[NAME].text : NULL)) return NULL;
   const TdStmt *body = td_buffer_body(b);
   const TdStmt **list = TD_NEWN(r->store->arena, const TdStmt *, body->nkid + 3);
   size_t n = td_stmt_preamble(body);
@@ -167,7 +167,9 @@ const TdPrim td_prim_buffer_at = {
     .args = {{"array", TD_ARG_ARRAY, TD_ARG_NEEDED, "the array", NULL},
              {"loop", TD_ARG_UNIT, TD_ARG_NEEDED,
               "the loop in whose body the buffer lives, or a task or kernel", "task|kernel|loop"},
-             {"name", TD_ARG_NAME, TD_ARG_OPTION, "name of the buffer", NULL}},
+             {"name", TD_ARG_NAME, TD_ARG_OPTION, "name of the buffer", NULL},
+             {"tensor", TD_ARG_FLAG, TD_ARG_OPTION,
+              "a single element is a tensor of one too, as tokens of streams are", NULL}},
     .rewrite = "for i: for j: S(C[i][j])  =>  for i: local C_i = T[n](); "
                "for j_init: C_i[j_init] = C[i][j_init]; for j: S(C_i[j]); "
                "for j_back: C[i][j_back] = C_i[j_back]",

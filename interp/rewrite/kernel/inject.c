@@ -203,17 +203,48 @@ static const TdProg *replace(TdRewrite *r, const TdContract *lib, const TdPlace 
   return td_lift_in_order(r, p);
 }
 
+/* The kernel in the place of the nest, or of tiles of it. */
+static const TdProg *put(TdRewrite *r, const TdContract *lib, const TdPlace *at, TdDiag *d) {
+  TdDiag *diag = r->diag, whole = {.arena = r->arena}, tiled = {.arena = r->arena};
+  r->diag = &whole;
+  const TdProg *p = replace(r, lib, at);
+  r->diag = &tiled;
+  if (!p) p = td_inject_tiled(r, lib, at->unit, at->stmt);
+  r->diag = diag;
+  if (!p) *d = td_diag_failed(&tiled) ? tiled : whole;
+  return p;
+}
+
+/* Puts the values of sizes, which are assumed then, into the nest: quotients of them are extents
+ * that no box tells. False: the nest has none. */
+static bool fix_sizes(TdRewrite *r, TdPlace *at) {
+  const TdUnit *u = at->unit;
+  TdSubst sub = td_subst_new(r->store);
+  for (size_t i = 0; i < u->nsize; i++)
+    if (u->size[i].known) td_subst_size(&sub, u->size[i].name, td_util_const(r, u->size[i].value));
+  const TdStmt *nest = td_subst_in_stmt(&sub, at->stmt);
+  if (nest == at->stmt) return false;
+  const TdStmt *body = td_edit_replace(r->store, u->body, at->stmt->uid, &nest, 1);
+  TdUnit part = *td_unit_with_body(r->store, u, at->stmt);
+  part.nparam = part.nassert = 0;
+  at->unit = td_util_assume_sizes(r, td_unit_with_body(r->store, u, body), &part);
+  at->stmt = td_edit_find(r->session->ctx, at->unit->body, nest->uid);
+  r->prog = td_prog_with(r->prog, at->unit);
+  return true;
+}
+
 static const TdProg *apply(TdRewrite *r) {
   TdPlace at;
   TdContract lib;
+  TdDiag why = {.arena = r->arena}, fixed = {.arena = r->arena};
   if (!td_util_loop(r, LOOP, &at) || !td_contract_read(&lib, r, r->arg[KERNEL].prog)) return NULL;
-  TdDiag *diag = r->diag, whole = {.arena = r->arena}, tiled = {.arena = r->arena};
-  r->diag = &whole;
-  const TdProg *p = replace(r, &lib, &at);
-  r->diag = &tiled;
-  if (!p) p = td_inject_tiled(r, &lib, at.unit, at.stmt);
-  r->diag = diag;
-  if (!p) *diag = td_diag_failed(&tiled) ? tiled : whole;
+  const TdProg *p = put(r, &lib, &at, &why);
+  if (p || strcmp(why.code, "operands") != 0 || !fix_sizes(r, &at)) {
+    if (!p) *r->diag = why;
+    return p;
+  }
+  p = put(r, &lib, &at, &fixed);
+  if (!p) *r->diag = fixed;
   return p;
 }
 

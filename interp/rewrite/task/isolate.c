@@ -147,6 +147,7 @@ static bool fills_all(const TdCut *c) {
 static void find_keep(TdCut *c) {
   TdCut d = *c;
   c->keep = true;
+  c->use = next_use(c, c->hi);
   if (!find_drain(&d) || d.lo < c->hi) return;
   for (size_t i = c->lo; i < c->hi; i++)
     if (td_walk_uses(c->r->session->ctx, kid(c, i), d.other)) c->back_lo = d.lo, c->back_hi = d.hi;

@@ -112,7 +112,7 @@ const TdStmt *td_cut_old_block(const TdCut *c) {
   const TdStmt **list = TD_NEWN(st->arena, const TdStmt *, c->block->nkid + 5);
   for (size_t i = 0; i < c->block->nkid; i++) {
     for (size_t k = 0; i == c->at && k < e.nbefore; k++) list[n++] = e.before[k];
-    for (size_t k = 0; i == c->lo && k < in.nbefore; k++) list[n++] = in.before[k];
+    for (size_t k = 0; i == c->use && k < in.nbefore; k++) list[n++] = in.before[k];
     if (i == done && e.after) list[n++] = e.after;
     if (i != c->at && !moves(c, i)) list[n++] = kid(c, i);
   }

@@ -17,11 +17,11 @@ typedef struct TdCut {
   bool out;          /* they empty it */
   TdSym other;       /* the parameter that they copy to, or the first that they copy from */
   TdStream stream;   /* the new one */
-  /* Whether the old task keeps the local, to which it copies the token that fills it; and the
-   * statements [back_lo, back_hi) that empty the local to where it came from, which go to the new
+  /* Whether the old task keeps the local, to which it copies the token that fills it, before
+   * statement `use`; and the statements [back_lo, back_hi) that empty the local to where it came from, which go to the new
    * task too, by a stream of their own. None: both are 0. */
   bool keep;
-  size_t back_lo, back_hi;
+  size_t use, back_lo, back_hi;
   TdStream back;
   /* As the step was asked: the name of the new task (NULL: after what it moves), whether it stands
    * in the row of the memories, and not on the host, and how many tokens the stream holds. */
