@@ -22,6 +22,7 @@ bool td_complete_step(TdComplete *c, const char *prim, const char *one, const ch
 /* Takes a step with these arguments. */
 bool td_complete_apply(TdComplete *c, const char *prim, const TdArgValue *arg);
 
+/* The unit of a symbol as it is now; whether a task is on the host. */
 const TdUnit *td_complete_unit(const TdComplete *c, TdSym sym);
 bool td_complete_is_host(const TdRun *run);
 

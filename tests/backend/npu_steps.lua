@@ -277,7 +277,8 @@ t.test("a product that adds to its argument", function()
   local function add(P, Q, m, n, k)
     return tide.design(function(e)
       e.add = task {
-        map = {P, Q}, A = i16[P * m][k]:layout "S0R", B = i16[k][Q * n]:layout "RS1", C = i32[P * m][Q * n]:layout "S0S1",
+        map = {P, Q}, A = i16[P * m][k]:layout "S0R", B = i16[k][Q * n]:layout "RS1",
+        C = i32[P * m][Q * n]:layout "S0S1",
         function(A, B, C)
           for i, j, x in grid(m, n, k) do C[i][j] = C[i][j] + A[i][x] * B[x][j] end
         end,
@@ -293,7 +294,8 @@ t.test("a product that sets its argument, of 16 KiB too, which a core holds once
   local function set(m, n, k)
     return tide.design(function(e)
       e.set = task {
-        map = {2, 2}, A = i16[2 * m][k]:layout "S0R", B = i16[k][2 * n]:layout "RS1", C = i32[2 * m][2 * n]:layout "S0S1",
+        map = {2, 2}, A = i16[2 * m][k]:layout "S0R", B = i16[k][2 * n]:layout "RS1",
+        C = i32[2 * m][2 * n]:layout "S0S1",
         function(A, B, C) C:set(tide.matmul(A, B)) end,
       }
     end), {i16[2 * m][k], i16[k][2 * n], i32[2 * m][2 * n]}

@@ -332,7 +332,8 @@ prim.accepted("a nest whose extents are quotients of sizes, at their values", {
   has = {"mm(A:slice({0, 4}, {0, 3}), B:slice({0, 3}, {0, 4}), c:slice({0, 4}, {0, 4}))"},
 })
 prim.refused("its twin, of other values", {
-  of = function() return part {M = 10} end, step = {"inject", "i", mm}, code = "operands", match = "takes what the nest",
+  of = function() return part {M = 10} end, step = {"inject", "i", mm}, code = "operands",
+  match = "takes what the nest",
 })
 
 t.done()

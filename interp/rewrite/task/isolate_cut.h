@@ -18,8 +18,8 @@ typedef struct TdCut {
   TdSym other;       /* the parameter that they copy to, or the first that they copy from */
   TdStream stream;   /* the new one */
   /* Whether the old task keeps the local, to which it copies the token that fills it, before
-   * statement `use`; and the statements [back_lo, back_hi) that empty the local to where it came from, which go to the new
-   * task too, by a stream of their own. None: both are 0. */
+   * statement `use`; and the statements [back_lo, back_hi) that empty the local to where it came
+   * from, which go to the new task too, by a stream of their own. None: both are 0. */
   bool keep;
   size_t use, back_lo, back_hi;
   TdStream back;
