@@ -149,7 +149,7 @@ static bool put_box(TdVdDesign *d, const TdNetClass *c, const TdVlogModule *m, c
       at = td_text_fmt(d->arena, "%d'(%s)", m->input[i].width, at);
     }
     size_t k = td_vdesign_param(c, m->input[i].sym);
-    if (!at) at = c->arg.at[k].sym->name;
+    if (!at) at = td_vname_scalar(d->arena, c->arg.at[k].sym->name);
     td_text_putf(&t, ",\n      .%s(%s)", m->input[i].name, at);
   }
   for (size_t i = 0; i < m->narray; i++) array_pins(d, &m->array[i], m->name, b, &t);
@@ -256,7 +256,9 @@ static void mark_params(TdVdDesign *d, const TdNetClass *c) {
 
 /* Whether a module is called so already, or the design is. */
 static bool is_module(const TdVdDesign *d, const char *name) {
-  bool taken = strcmp(name, d->net->design->sym->name) == 0;
+  bool taken = strcmp(name, td_vname_module(d->arena, d->net->design->sym->name)) == 0 ||
+               (d->p->top && strcmp(name, d->p->top) == 0) ||
+               (d->p->around && strcmp(name, d->p->around) == 0);
   for (size_t i = 0; i < d->module.n; i++) taken |= strcmp(d->module.at[i], name) == 0;
   return taken;
 }
@@ -300,7 +302,7 @@ static void put_scalars(TdVdDesign *d, TdVlogModule *out) {
   for (size_t i = 0; i < u->nparam; i++) {
     const TdType *t = u->param[i].type;
     if (t->kind == TD_T_TENSOR || t->kind == TD_T_PORT) continue;
-    TdVlogInput x = {u->param[i].sym, u->param[i].sym->name, t->w};
+    TdVlogInput x = {u->param[i].sym, td_vname_scalar(d->arena, u->param[i].sym->name), t->w};
     td_vdesign_pin(d, x.name, x.width, true);
     td_vec_push(d->arena, &list, x);
   }

@@ -114,7 +114,7 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   TdShell shell = shell_of(b, td_prog_root(b->prog));
   bool bare = is_bare(&shell, b->prog);
   p.placeless = strcmp(td_verilog_option(b, TD_VERILOG_LOCATION), "false") == 0;
-  if (!bare) p.top = td_text_fmt(a, "%s_core", shell.name);
+  if (!bare) p.top = td_text_fmt(a, "%s_core", p.around = shell.name);
   out->core = core_of(&p, &files, d);
   out->top = !out->core || bare ? out->core : td_shell_module(a, &shell, out->core, d);
   if (!out->top) return NULL;
@@ -127,8 +127,8 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
 /* Whether an option is a name in Verilog. */
 static bool is_name(const TdBuild *b, int option, const char *of) {
   const char *said = td_verilog_option(b, option);
-  if (!*said || (strcmp(td_vname_plain(b->arena, said), said) == 0 && !td_vname_is_reserved(said)))
-    return true;
+  bool taken = option == TD_VERILOG_TOP ? td_vname_is_module(said) : td_vname_is_reserved(said);
+  if (!*said || (strcmp(td_vname_plain(b->arena, said), said) == 0 && !taken)) return true;
   return td_diag_set(b->diag, TD_USAGE, "option", (TdLoc){0},
                      "'%s' is the name of a Verilog %s, not '%s'", options[option].name, of, said);
 }
@@ -138,7 +138,8 @@ static bool are_apart(const TdBuild *b) {
   const char *clock = td_verilog_option(b, TD_VERILOG_CLOCK);
   const char *reset = td_verilog_option(b, TD_VERILOG_RESET);
   const TdUnit *u = td_prog_root(b->prog);
-  bool apart = strcmp(clock, reset) != 0;
+  const char *top = td_verilog_option(b, TD_VERILOG_TOP);
+  bool apart = strcmp(clock, reset) != 0 && strcmp(top, clock) != 0 && strcmp(top, reset) != 0;
   for (size_t i = 0; i < u->nparam; i++)
     apart &= strcmp(u->param[i].sym->name, clock) != 0 && strcmp(u->param[i].sym->name, reset) != 0;
   return apart || td_diag_set(b->diag, TD_USAGE, "option", (TdLoc){0},

@@ -135,6 +135,7 @@ typedef struct TdVlogProg {
   TdSched *sched;
   const TdTimes *times;
   const char *top;
+  const char *around;  /* the module around the top; or NULL */
   const char *control; /* the option's word */
   bool placeless;      /* comments name no file and line */
   bool held;           /* tokens wait in front of the module, not in latches of its own */

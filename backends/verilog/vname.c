@@ -4,7 +4,9 @@
 #include <ctype.h>
 #include <string.h>
 
-/* IEEE 1800-2017, annex B; and what Tide's modules are called. */
+#include "backends/verilog/verilog.h"
+
+/* IEEE 1800-2017, annex B. */
 static const char words[] =
     " accept_on alias always always_comb always_ff always_latch and assert assign assume automatic "
     "before begin bind bins binsof bit break buf bufif0 bufif1 byte case casex casez cell chandle "
@@ -27,8 +29,12 @@ static const char words[] =
     "table tagged task this throughout time timeprecision timeunit tran tranif0 tranif1 tri tri0 "
     "tri1 triand trior trireg type typedef union unique unique0 unsigned until until_with untyped "
     "use uwire var vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire "
-    "with within wor xnor xor tide_ram tide_fifo tide_link tide_gather "
-    "tide_spread ";
+    "with within wor xnor xor ";
+
+/* Modules that are in no library: of benches, of a module's clock; and pins that all tops have, as
+ * Icarus takes a module for what a name in it means. */
+static const char *const others[] = {"bench", "clocked", "tide_watch", "tide_fit", "clk",
+                                     "rst",   "start",   "busy",       NULL};
 
 bool td_vname_is_reserved(const char *s) {
   char word[64];
@@ -48,7 +54,25 @@ const char *td_vname_plain(TdArena *a, const char *s) {
   return t;
 }
 
-const char *td_vname_module(TdArena *a, const char *s) {
+bool td_vname_is_module(const char *s) {
+  const TdFile *const library[] = {td_verilog_library, td_verilog_floats};
+  bool taken = td_vname_is_reserved(s);
+  for (int i = 0; i < 2; i++)
+    for (const TdFile *f = library[i]; f->name; f++) taken |= strcmp(f->name, s) == 0;
+  for (const char *const *w = others; *w; w++) taken |= strcmp(*w, s) == 0;
+  return taken;
+}
+
+/* s, plain, with a suffix where it is taken. */
+static const char *apart(TdArena *a, const char *s, const char *suffix) {
   s = td_vname_plain(a, s);
-  return td_vname_is_reserved(s) ? td_text_fmt(a, "%s_top", s) : s;
+  return td_vname_is_module(s) ? td_text_fmt(a, "%s_%s", s, suffix) : s;
+}
+
+const char *td_vname_module(TdArena *a, const char *s) {
+  return apart(a, s, "top");
+}
+
+const char *td_vname_scalar(TdArena *a, const char *s) {
+  return apart(a, s, "in");
 }
