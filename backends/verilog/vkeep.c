@@ -1,6 +1,7 @@
-/* vkeep.c - conditions on ids. The module of a class may do without what ids decide; a timed run
- * has one schedule for all instances of a task, in which conditions, and what stands under those
- * that are false, have their time. Where the times of what takes place are not the same, the class
+/* vkeep.c - conditions and loops on ids. The module of a class may do without what ids decide, and
+ * has numbers for ids that all its instances share; a timed run has one schedule for all instances
+ * of a task, in which conditions, and what stands under those that are false, have their time, and
+ * loops from an id on drain. Where the times of what takes place are not the same, the class
  * keeps the whole body of its task. */
 #include "analysis/net/classes.h"
 #include "backends/verilog/vdesign.h"
@@ -77,6 +78,7 @@ static void put_time(Times *x, const TdTime *t) {
   push(x, t->after);
   push(x, t->test);
   push(x, t->shares);
+  push(x, t->pipe != NULL);
   put_firings(x, t);
   if (t->body) put_time(x, t->body);
 }
@@ -128,7 +130,10 @@ bool td_vkeep_settle(TdVdDesign *d) {
   TdNet *net = d->net, whole = {0};
   TdDiag *diag = d->diag, why = {.arena = diag->arena};
   bool *keep = TD_NEWN(d->arena, bool, net->cls.n + 1), any = false;
-  for (size_t i = 0; i < net->cls.n; i++) any |= keep[i] = net->cls.at[i]->fate.n > 0;
+  for (size_t i = 0; i < net->cls.n; i++) {
+    keep[i] = net->cls.at[i]->fate.n > 0 || net->cls.at[i]->numbered;
+    any |= keep[i];
+  }
   if (!any) return true;
   d->diag = &why;
   any = td_vdesign_net(d, net->store, net->prog, keep, &whole) && whole.cls.n == net->cls.n &&

@@ -2,7 +2,8 @@
  * which stream of a row, its value. Entries of all firings of the leaf leave in program order, as
  * many in a cycle as their streams let: a chain of steps looks at the first entry that is due, at
  * the next one behind it if that one ends, and so on. With several firings a register says whose
- * turn it is. What ends gives its credit back. */
+ * turn it is: each has an entry of an iteration then, if one of them takes place, that of a firing
+ * that does not being empty. What took place gives its credit back when it ends. */
 #include <inttypes.h>
 
 #include "backends/verilog/vunit.h"
@@ -18,11 +19,12 @@ typedef struct Queue {
   const char *name;
   size_t cap;
   Field *field;
+  int took; /* where an entry has whether its firing took place; 0: each did */
   const TdVl *bus, *arrives;
   TdVlSig *count, **entry;
   TdVlSig **begun; /* of each put: it did, and its entry stays; NULL: an entry ends as it begins */
   const TdVl **item, **have; /* of each place: what stands there now, and whether it does */
-  const TdVl **left;         /* of each place: its entry ends now */
+  const TdVl **left, **back; /* of each place: its entry ends now; and its credit comes back */
   const TdVl **moved;        /* of each put: it begins now and its entry stays */
 } Queue;
 
@@ -37,6 +39,7 @@ typedef struct Unit {
   TdVkLeaf *l;
   Queue *queue;
   size_t n, steps;
+  bool several;      /* firings that put */
   TdVlSig *turn;     /* NULL: one queue */
   const TdVl **gone; /* turn * steps + step: that step's entry ends */
 } Unit;
@@ -103,13 +106,19 @@ static bool gather(Unit *u, Queue *q) {
     q->bus = q->bus ? td_vtree_cat(k->m, e, q->bus) : e;
     q->field[j + 1].at = q->bus->width;
   }
+  if (f->takes && u->several) {
+    q->took = q->bus->width;
+    uint64_t key = td_map_mix((uint64_t)(uintptr_t)f, 14);
+    q->bus =
+        td_vtree_cat(k->m, td_vdata_delay(k, path, q->name, f->takes, f->time->at, c, key), q->bus);
+  }
   q->bus = wire(u, q->name, "result", q->bus);
   bool at_once = u->l->firing.at[u->l->firing.n - 1] != f && !f->path;
   const TdVl *there = at_once ? f->start : td_vdata_moves(k, path, c);
-  if (f->takes) {
+  if (f->some) {
     uint64_t key = td_map_mix((uint64_t)(uintptr_t)f, 13);
-    const TdVl *takes = td_vdata_delay(k, path, q->name, f->takes, f->time->at, c, key);
-    there = td_vtree_and(k->m, there, takes);
+    const TdVl *some = td_vdata_delay(k, path, q->name, f->some, f->time->at, c, key);
+    there = td_vtree_and(k->m, there, some);
   }
   q->arrives = wire(u, q->name, "arrives", there);
   return true;
@@ -173,6 +182,7 @@ static void add_places(Unit *u, Queue *q) {
   q->item = TD_NEWN(k->arena, const TdVl *, q->cap);
   q->have = TD_NEWN(k->arena, const TdVl *, q->cap);
   q->left = TD_NEWN(k->arena, const TdVl *, q->cap);
+  q->back = TD_NEWN(k->arena, const TdVl *, q->cap);
   q->moved = TD_NEWN(k->arena, const TdVl *, np);
   for (size_t j = 0; j < np && !ends_at_once(u, q); j++)
     q->begun[j] = td_vtree_reg(m, td_text_fmt(k->arena, "%s_begun%zu", q->name, j), 1);
@@ -227,6 +237,8 @@ static const TdVl *put_entry(Unit *u, Queue *q, size_t place, const TdVl *may, N
   for (size_t j = 0; j < q->f->put.n; j++)
     q->moved[j] = td_vtree_or(m, q->moved[j], td_vtree_and(m, go[j], td_vtree_not(m, end)));
   q->left[place] = td_vtree_or(m, q->left[place], end);
+  const TdVl *took = q->took ? td_vtree_slice(m, q->item[place], q->took, 1) : NULL;
+  q->back[place] = td_vtree_or(m, q->back[place], td_vtree_and(m, end, took));
   return end;
 }
 
@@ -316,24 +328,41 @@ static void keep_credit(Unit *u, const Queue *q) {
   const TdVl *n = td_vtree_sig(m, f->credit);
   const TdVl *less = td_vtree_and(m, f->start, f->takes);
   n = td_vtree_binary(m, "-", w, n, td_vtree_fit(m, less, w, false));
-  for (size_t i = 0; i < q->cap && q->left[i]; i++)
-    n = td_vtree_binary(m, "+", w, n, td_vtree_fit(m, q->left[i], w, false));
+  for (size_t i = 0; i < q->cap && q->back[i]; i++)
+    n = td_vtree_binary(m, "+", w, n, td_vtree_fit(m, q->back[i], w, false));
   TdVlDo *full = td_vtree_set(m, f->credit, td_vtree_const(m, w, (uint64_t)f->time->skid));
   td_vtree_always(m, td_text_fmt(u->k->arena, "%s: results that may be under way", q->name),
                   td_vtree_if(m, td_vtree_sig(m, u->k->rst), full, td_vtree_set(m, f->credit, n)));
+}
+
+/* Places of a queue of firing f: of all results that may be under way where some of the firings that
+ * put may be left out, as each of these has an entry beside an empty one of f. */
+static size_t places_of(const Unit *u, const TdVkFiring *f) {
+  size_t all = 0;
+  bool left_out = false;
+  if (!u->l->pipe) return 1;
+  for (size_t i = 0; i < u->l->firing.n; i++) {
+    const TdVkFiring *g = u->l->firing.at[i];
+    if (g->put.n) all += (size_t)g->time->skid;
+    left_out |= g->put.n && g->takes;
+  }
+  return u->several && left_out ? all : (size_t)f->time->skid;
 }
 
 /* The queues of a leaf. */
 static bool open_queues(Unit *u) {
   TdVkUnit *k = u->k;
   TdVkLeaf *l = u->l;
+  size_t putting = 0;
   u->queue = TD_NEWN(k->arena, Queue, l->firing.n);
+  for (size_t i = 0; i < l->firing.n; i++) putting += l->firing.at[i]->put.n > 0;
+  u->several = putting > 1;
   for (size_t i = 0; i < l->firing.n; i++) {
     TdVkFiring *f = l->firing.at[i];
     if (!f->put.n) continue;
     Queue *q = &u->queue[u->n++];
     *q = (Queue){.f = f, .name = td_text_fmt(k->arena, "%s_f%zu", l->name, i)};
-    q->cap = l->pipe ? (size_t)f->time->skid : 1;
+    q->cap = places_of(u, f);
     f->fixed = TD_NEWN(k->arena, const TdVl *, f->put.n);
     if (!gather(u, q)) return false;
     if (!k->free) add_places(u, q);

@@ -256,6 +256,55 @@ static bool takes_place(TdVkUnit *k, TdVkLeaf *l, const TdVkFiring *f, const TdV
   return true;
 }
 
+/* Whether a firing takes place, of guards as they are in cycle c, by which they are known. NULL:
+ * always. */
+static bool takes_by(TdVkUnit *k, TdVkLeaf *l, const TdVkFiring *f, int64_t c, const TdVl **out) {
+  const TdVl *any = NULL, *on;
+  *out = NULL;
+  for (size_t j = 0; j < f->got.n + f->put.n; j++) {
+    const TdReach *r = j < f->got.n ? f->got.at[j].reach : f->put.at[j - f->got.n];
+    if (!td_vtask_guard(k, l, r, c, &on)) return false;
+    if (!on) return true;
+    any = td_vtree_or(k->m, any, on);
+  }
+  *out = any;
+  return true;
+}
+
+/* Whether all guards of firings that put are known by the first of their starts. */
+static bool are_known(const TdVkLeaf *l) {
+  int64_t first = INT64_MAX;
+  for (size_t i = 0; i < l->firing.n; i++)
+    if (l->firing.at[i]->put.n && l->firing.at[i]->time->at < first)
+      first = l->firing.at[i]->time->at;
+  for (size_t i = 0; i < l->firing.n; i++) {
+    const TdVkFiring *f = l->firing.at[i];
+    for (size_t j = 0; j < f->got.n + f->put.n && f->put.n; j++) {
+      const TdReach *r = j < f->got.n ? f->got.at[j].reach : f->put.at[j - f->got.n];
+      if (r->guard && !is_known(l, r->guard, first)) return false;
+    }
+  }
+  return true;
+}
+
+/* Of several firings that put: whether f takes place, and whether any of them does, at f's start.
+ */
+static bool some_take(TdVkUnit *k, TdVkLeaf *l, TdVkFiring *f) {
+  const TdVl *some = NULL, *on;
+  bool always = false;
+  int64_t c = f->time->at;
+  if (!are_known(l)) return true;
+  if (!takes_by(k, l, f, c, &f->takes)) return false;
+  for (size_t i = 0; i < l->firing.n; i++) {
+    if (!l->firing.at[i]->put.n) continue;
+    if (!takes_by(k, l, l->firing.at[i], c, &on)) return false;
+    always |= !on;
+    some = td_vtree_or(k->m, some, on);
+  }
+  f->some = always ? NULL : some;
+  return true;
+}
+
 /* A register that counts results that may be under way, and what starts with one of them. */
 static bool add_credit(TdVkUnit *k, TdVkLeaf *l, size_t n, const TdVl **all) {
   TdVlModule *m = k->m;
@@ -265,7 +314,8 @@ static bool add_credit(TdVkUnit *k, TdVkLeaf *l, size_t n, const TdVl **all) {
   size_t putting = 0;
   if (!l->pipe || !f->put.n || k->free) return true;
   for (size_t i = 0; i < l->firing.n; i++) putting += l->firing.at[i]->put.n > 0;
-  if (putting == 1 && !takes_place(k, l, f, &f->takes)) return false;
+  if (putting > 1 ? !some_take(k, l, f) : !takes_place(k, l, f, &f->takes)) return false;
+  if (putting == 1) f->some = f->takes;
   while (most >> w) w++;
   f->credit = td_vtree_reg(m, td_text_fmt(k->arena, "%s_f%zu_credit", l->name, n), w);
   const TdVl *none = td_vtree_const(m, w, 0);

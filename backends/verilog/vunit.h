@@ -202,6 +202,7 @@ typedef struct TdVkFiring {
   const TdVl **fixed;      /* of each put: the stream of a row, where it is known */
   TdVlSig *credit, *fired; /* fired: it started, and its stage still stands */
   const TdVl *takes;       /* it needs a credit in this iteration; NULL: always */
+  const TdVl *some;        /* it has an entry in this iteration; NULL: always */
   const TdVl *start;
   TdVkLeaf *path; /* what it computes, which runs on where a later firing waits; or NULL */
 } TdVkFiring;

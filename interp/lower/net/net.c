@@ -97,9 +97,11 @@ void td_net_settle(TdNet *n, TdNetClass *c) {
   TdSubst subst = td_subst_new(n->store);
   if (c->is_stateful || !all) return;
   for (size_t k = 0; k < all; k++)
-    if (!c->kept && is_constant(c, k))
+    if (!c->kept && is_constant(c, k)) {
+      c->numbered |= td_walk_uses(n->store->session->ctx, u->body, u->coord[k]);
       td_subst_expr(&subst, u->coord[k],
                     td_expr_index(n->store->session, n->store->arena, c->coord[k], u->loc));
+    }
   u->body = td_subst_in_stmt(&subst, u->body);
   TdSym *list = TD_NEWN(n->store->arena, TdSym, all);
   int64_t *coord = TD_NEWN(n->arena, int64_t, c->n * all);

@@ -28,6 +28,7 @@ typedef struct TdNetClass {
   const int64_t *id;    /* rank ids of each instance in turn */
   const int64_t *coord; /* kernel->ncoord values of each */
   bool is_stateful;
+  bool numbered;        /* ids that the body reads became numbers */
   TdMap fate;           /* of the task's statements, by uid (analysis/net/classes.h) */
   const TdStmt *kept;   /* the task's body, where the class has all of it; or NULL */
   TD_VEC(TdNetArg) arg; /* parallel to the kernel's parameters */
