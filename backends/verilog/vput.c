@@ -335,8 +335,8 @@ static void keep_credit(Unit *u, const Queue *q) {
                   td_vtree_if(m, td_vtree_sig(m, u->k->rst), full, td_vtree_set(m, f->credit, n)));
 }
 
-/* Places of a queue of firing f: of all results that may be under way where some of the firings that
- * put may be left out, as each of these has an entry beside an empty one of f. */
+/* Places of a queue of firing f: of all results that may be under way where some of the firings
+ * that put may be left out, as each of these has an entry beside an empty one of f. */
 static size_t places_of(const Unit *u, const TdVkFiring *f) {
   size_t all = 0;
   bool left_out = false;

@@ -44,7 +44,7 @@ local function collect(P, n)
     local z, back = d:stream(i32, {P, depth = 2}), d:stream(i32, {P, depth = 2})
     d.src = task {map = {P}, A = i32[P][n], function(A, j) for k in grid(n) do z[j]:put(A[j][k]) end end}
     d.coll = task {map = {P}, function(j)
-      for a in grid(n) do
+      for _ in grid(n) do
         for b = j, P - 1 do
           if b == j then
             back[j]:put(z[j]:get())

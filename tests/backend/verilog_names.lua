@@ -69,7 +69,8 @@ t.test("tasks and kernels called as modules of the library are", function()
 end)
 
 t.test("names of the bench, of pins, of SystemVerilog, in any case", function()
-  local other = {"bench", "clocked", "tide_watch", "busy", "clk", "rst", "start", "always", "Logic", "x", "y_we", "sink"}
+  local other = {"bench", "clocked", "tide_watch", "busy", "clk", "rst", "start", "always", "Logic", "x", "y_we",
+    "sink"}
   for _, name in ipairs(other) do
     modules(kernel(name):build {target = "verilog"})
     modules(pair(name, "drain"):build {target = "verilog"})
