@@ -63,6 +63,19 @@ static void put_assumption(Gen *g, const Callee *c) {
   g->has[FEATURE_ASSUME] = true;
 }
 
+/* A loop that its index says how often runs, around one whose bound divides by it. */
+static void put_divided_nest(Gen *g, const Callee *c) {
+  const Thing *t = gen_find(g, gen_is_target);
+  Scope s = gen_open_scope(g);
+  gen_open_to(g, "n - 1", (int)c->index.hi);
+  gen_open_to(g, td_text_fmt(g->arena, "%d // n", 2 + rng_below(&g->rng, 3)), LEAST_SIZE);
+  const char *place = gen_place(g, t);
+  td_text_line(&g->out, "%s = %s", place, gen_accumulation(g, t->of, place));
+  gen_close_loops(g, s);
+  g->has[FEATURE_FAULT_DIVISION] = true;
+  g->statements--;
+}
+
 /* The body of a callee. */
 static void put_callee_body(Gen *g, const Callee *c) {
   g->statements = 2;
@@ -71,6 +84,7 @@ static void put_callee_body(Gen *g, const Callee *c) {
     put_assumption(g, c);
     g->loop[g->nloop++] = (LoopVar){"n", c->index};
     if (rng_chance(&g->rng, 40)) gen_statements(g, 1);
+    if (c->index.size < 0 && rng_chance(&g->rng, 35)) put_divided_nest(g, c);
   }
   bool calls = g->ncallee && rng_chance(&g->rng, 60), first = rng_chance(&g->rng, 50);
   if (calls && first) g->has[FEATURE_NESTED_CALL] |= gen_call(g);
@@ -209,11 +223,18 @@ static const char *argument(Gen *g, const Thing *p, const Thing * not, const Thi
   return NULL;
 }
 
+/* How often data may break what a callee assumes of its index, in percent. */
+enum { BEYOND = 15 };
+
 /* An index for a callee's parameter. */
 static const char *index_argument(Gen *g, const Callee *c) {
   Range extent = c->index;
   extent.hi++;
-  const char *at = rng_chance(&g->rng, 40) ? gen_data_index(g, extent) : NULL;
+  Range reach = extent;
+  bool beyond = extent.size < 0 && rng_chance(&g->rng, BEYOND);
+  if (beyond) reach.hi += 3;
+  const char *at = beyond || rng_chance(&g->rng, 40) ? gen_data_index(g, reach) : NULL;
+  g->has[FEATURE_FAULT_INDEX] |= beyond && at;
   return at ? at : gen_index(g, extent);
 }
 

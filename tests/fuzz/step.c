@@ -163,17 +163,41 @@ static bool is_no_product(void *ud, const TdExpr *e) {
   return true;
 }
 
-/* What units of a program hold. */
+/* What units of a program hold: loops whose range another loop decides, or a division by what is no
+ * number; states. */
 typedef struct Holds {
-  bool stream, product;
+  bool stream, product, triangle, division, state;
 } Holds;
 
+static bool is_no_loop_variable(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind != TD_EXPR_VAR || e->sym->kind != TD_SYM_LOOP;
+}
+
+static bool is_no_division(void *ud, const TdExpr *e) {
+  int64_t c;
+  (void)ud;
+  bool divides = e->kind == TD_EXPR_OP && (e->op == TD_OP_FLOORDIV || e->op == TD_OP_MOD);
+  return !divides || td_expr_is_const(e->kid[1], &c);
+}
+
+static bool look_stmt(void *ud, const TdStmt *s) {
+  Holds *h = ud;
+  h->state |= s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_STATE;
+  for (uint32_t i = 0; s->kind == TD_STMT_FOR && i < s->nexpr; i++) {
+    h->triangle |= !td_walk_expr(s->expr[i], is_no_loop_variable, NULL);
+    h->division |= !td_walk_expr(s->expr[i], is_no_division, NULL);
+  }
+  return true;
+}
+
 static Holds look(const TdProg *p) {
-  Holds h = {false, false};
+  Holds h = {0};
   TdCtx *ctx = p->store->session->ctx;
   for (size_t i = 0; i < p->nunit; i++) {
     const TdUnit *u = p->unit[i];
     h.stream |= u->nstream > 0;
+    if (u->body) td_walk_stmt(ctx, u->body, look_stmt, &h);
     h.product |=
         u == td_prog_root(p) && u->body && !td_walk_exprs(ctx, u->body, is_no_product, NULL);
   }
@@ -228,11 +252,30 @@ static const struct Odds {
 /* Where the kernel is a design, others find much too: a share of it. */
 enum { OF_DESIGN = 3 };
 
-static int weight_of(const TdPrim *prim, bool design) {
+/* How much likelier primitives are that may go wrong with what a program holds. */
+enum { SPLIT_TRIANGLE = 6, REORDER_DIVISION = 12, MOVE_STATE = 5 };
+
+static int favour_of(const TdPrim *prim, const Holds *h) {
+  const struct {
+    const char *name;
+    bool holds;
+    int times;
+  } favour[] = {{"split", h->triangle, SPLIT_TRIANGLE},
+                {"reorder", h->division, REORDER_DIVISION},
+                {"inline", h->state, MOVE_STATE},
+                {"outline", h->state, MOVE_STATE},
+                {"unify", h->state, MOVE_STATE}};
+  for (size_t i = 0; i < sizeof favour / sizeof *favour; i++)
+    if (favour[i].holds && strcmp(favour[i].name, prim->name) == 0) return favour[i].times;
+  return 1;
+}
+
+static int weight_of(const TdPrim *prim, const Holds *h, bool design) {
   for (size_t i = 0; i < sizeof odds / sizeof *odds; i++)
     if (strcmp(odds[i].name, prim->name) == 0)
-      return design ? (odds[i].weight + OF_DESIGN - 1) / OF_DESIGN : odds[i].weight;
-  return 1;
+      return favour_of(prim, h) *
+             (design ? (odds[i].weight + OF_DESIGN - 1) / OF_DESIGN : odds[i].weight);
+  return favour_of(prim, h);
 }
 
 /* One of the primitives that are in use, or NULL. */
@@ -246,7 +289,7 @@ static const TdPrim *draw_prim(Draw *d, const TdPrim *last, const TdProg *kernel
     bool off =
         (*step_only && !step_is_listed(step_only, name)) || step_is_listed(step_without, name);
     if (off || !is_at_home(d, &h, kernel, td_prims[i])) continue;
-    int weight = follows && is_habit(last, td_prims[i]) ? 20 : weight_of(td_prims[i], design);
+    int weight = follows && is_habit(last, td_prims[i]) ? 20 : weight_of(td_prims[i], &h, design);
     found += weight;
     if (rng_below(d->rng, found) < weight) one = td_prims[i];
   }

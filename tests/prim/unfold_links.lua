@@ -311,4 +311,24 @@ t.test("skewed and turned loops: the iteration that writes an element is solved 
   t.fails(function() s:unfold("i", {loops = {"i"}, links = "W"}) end, {code = "carried"})
 end)
 
+t.test("an operand that an iteration reads several elements of does not travel", function()
+  local i32 = tide.i32
+  local function of(between)
+    local s = tide.schedule(load([[
+      local tide, i32 = ...
+      return tide.kernel {A = i32[4][5], B = i32[4], Z = i32[5], function(A, B, Z)
+        for i = 0, 3 do
+          ]] .. between .. [[
+
+          for j = 0, 4 do A[i][j] = B[i] + Z[j] end
+        end
+      end}]])(tide, i32))
+    s:unfold("i", {0}, {links = {"Z"}, by = {1}, driver = "edge"})
+    return s:verify()
+  end
+  local e = t.fails(function() of "local b = B[i]" end, {code = "carried", kind = "illegal"})
+  t.has(tostring(e), "'j', which its index uses")
+  t.eq(of "", "strict")
+end)
+
 t.done()

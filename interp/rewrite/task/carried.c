@@ -94,6 +94,35 @@ static bool look_stmt(void *ud, const TdStmt *s) {
   return true;
 }
 
+/* A search for what an iteration declares and an element depends on. */
+typedef struct Within {
+  const TdExpr *element;
+  TdSym found;
+} Within;
+
+static bool look_declared(void *ud, const TdStmt *s) {
+  Within *w = ud;
+  bool declares = s->kind == TD_STMT_LOCAL || s->kind == TD_STMT_GET || s->kind == TD_STMT_SLOT ||
+                  s->kind == TD_STMT_FOR;
+  for (uint32_t d = 0; declares && s->sym && d < w->element->nkid; d++)
+    if (td_walk_uses_expr(w->element->kid[d], s->sym)) w->found = s->sym;
+  return !w->found;
+}
+
+/* Whether an element (NULL: none) is known where an iteration begins: it travels as one token. */
+static bool check_element(const TdCarried *c, const TdCarriedArray *a, const TdExpr *element) {
+  Within w = {element, NULL};
+  if (element) td_walk_stmt(c->r->session->ctx, body_of(c), look_declared, &w);
+  if (!w.found) return true;
+  td_util_refuse(c->r, TD_ILLEGAL, "carried", element->loc,
+                 "'%s' is not one element in each iteration: '%s', which its index uses, is "
+                 "inside of it",
+                 a->sym->name, w.found->name);
+  td_diag_help(c->r->diag, "a perfect nest with a loop over '%s' sends one in each iteration",
+               w.found->name);
+  return false;
+}
+
 /* The values of an array in the body: what it reads, where it writes. */
 static bool find_uses(const TdCarried *c, TdCarriedArray *a) {
   Uses u = {.c = c, .a = a};
@@ -102,7 +131,10 @@ static bool find_uses(const TdCarried *c, TdCarriedArray *a) {
   if (u.many)
     return refuse(c, "carried", u.other, a->sym,
                   "is written in two places by one iteration: a value travels from one");
-  return a->elem || refuse(c, "carried", c->loop[0]->loc, a->sym, "is not used in the nest");
+  if (!a->elem) return refuse(c, "carried", c->loop[0]->loc, a->sym, "is not used in the nest");
+  for (size_t i = 0; i < a->value.n; i++)
+    if (!check_element(c, a, a->value.at[i].load)) return false;
+  return check_element(c, a, a->place);
 }
 
 /* The number of a symbol among the loops, or -1. */
