@@ -78,7 +78,8 @@ static const char state[] =
     "`endif\n";
 
 static const char regs[] =
-    "// The same in registers: reads answer at once; all of it is written at once while `fill`.\n"
+    "// The same in registers: reads answer at once; all of it is `filler` after a cycle of "
+    "`fill`.\n"
     "`ifndef TIDE_REGS\n"
     "module tide_regs #(parameter W = 8, D = 16, A = 4, R = 1, N = 1) (\n"
     "  input  wire           clk,\n"
@@ -91,20 +92,10 @@ static const char regs[] =
     "  input  wire [W-1:0]   filler\n"
     ");\n"
     "  wire [D*W-1:0] whole;\n"
-    "  genvar i;\n"
-    "  generate for (i = 0; i < R; i = i + 1) begin : read\n"
-    "    assign q[i*W +: W] = whole[32'(raddr[i*A +: A])*W +: W];\n"
-    "  end endgenerate\n"
-    "  generate for (i = 0; i < D; i = i + 1) begin : word\n"
-    "    reg [W-1:0] now;\n"
-    "    integer k;\n"
-    "    assign whole[i*W +: W] = now;\n"
-    "    always @(posedge clk) begin\n"
-    "      if (fill) now <= filler;\n"
-    "      else for (k = 0; k < N; k = k + 1)\n"
-    "        if (we[k] && 32'(waddr[k*A +: A]) == i) now <= d[k*W +: W];\n"
-    "    end\n"
-    "  end endgenerate\n"
+    "  wire unused_ok = &{1'b0, whole};\n"
+    "  tide_side #(.W(W), .D(D), .A(A), .R(R), .N(N)) words (\n"
+    "      .clk(clk), .raddr(raddr), .q(q), .we(we), .waddr(waddr), .d(d), .whole(whole),\n"
+    "      .load(1'b0), .loaded({(D*W){1'b0}}), .fill(fill), .filler(filler));\n"
     "endmodule\n"
     "`endif\n";
 
