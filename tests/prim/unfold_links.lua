@@ -288,6 +288,45 @@ local function random(seed)
   return true
 end
 
+-- Running sums of rows in tiles of P, the load of the operand where its index is below `edge`.
+local function apart(P, edge)
+  local text = ([[
+    local tide = require "tide"
+    local i32, H, W = tide.i32, tide.size "H", tide.size "W"
+    return tide.kernel {name = "sums", V = i32[H][W], R = i32[H][W], function(V, R)
+      for y = 0, H - 1 do
+        for x = 0, (W + P - 1) // P - 1 do
+          for u = 0, P - 1 do
+            local v = i32()
+            if x * P + u < EDGE then v = V[y][x * P + u] end
+            if x * P + u < W then
+              if x * P + u == 0 then R[y][x * P + u] = 1
+              else R[y][x * P + u] = R[y][x * P + u - 1] + V[y][x * P + u] end
+            end
+          end
+        end
+      end
+    end}]]):gsub("EDGE", edge):gsub("%f[%w]P%f[%W]", P)
+  return load(text)()
+end
+
+t.test("clamps: an operand that is loaded apart, under the same condition", function()
+  for P = 2, 4 do
+    local k = apart(P, "W")
+    local s = tide.schedule(k)
+    s:unfold("u", {loops = {"u"}, links = "R", name = "pe"})
+    t.eq((s:verify()), "strict")
+    local net = load(tostring(s))()
+    for W = 1, 3 * P do
+      local V, got, want = tide.random(i32[2][W], W), i32[2][W](0), i32[2][W](0)
+      k:at {H = 2, W = W}(V, want)
+      net:at {H = 2, W = W}(V, got)
+      t.ok(got:equal(want), ("%d in tiles of %d"):format(W, P))
+    end
+    t.fails(function() tide.schedule(apart(P, "W - 1")):unfold("u", {loops = {"u"}, links = "R"}) end, {code = "carried"})
+  end
+end)
+
 t.test("random recurrences", function()
   local taken = 0
   local n, first = campaign.range(40)

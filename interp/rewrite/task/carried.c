@@ -3,6 +3,7 @@
  * a mixed-radix number of loops (a loop and those it was split into), so that x - d is found digit
  * by digit: where a digit borrows, the value comes from past the edge, a step of the next outer
  * digit before. */
+#include "analysis/range/range.h"
 #include "rewrite/task/carried.h"
 
 #include <string.h>
@@ -406,6 +407,37 @@ static bool check_assigned(const TdCarried *c, const TdCarriedArray *a) {
   return false;
 }
 
+/* Whether an index is within its dimension wherever the body is. */
+static bool is_within(const TdCarried *c, const TdExpr *index, const TdExpr *dim) {
+  TdArena *arena = c->r->store->arena;
+  const TdType *bool_ = td_type_bool(c->r->session);
+  TdAsk q = td_util_ask(c->r, c->unit);
+  const TdExpr *lo = td_expr_op2(arena, TD_OP_LT, bool_, index, td_util_const(c->r, 0));
+  const TdExpr *hi = td_expr_op2(arena, TD_OP_LE, bool_, dim, index);
+  const TdExpr *out = td_expr_op2(arena, TD_OP_OR, bool_, lo, hi);
+  const TdStmt *body = td_for_body(c->loop[c->nloop - 1]);
+  out = td_carried_and(c, c->guard, out);
+  return !body->nkid ||
+         td_range_holds(&q, body->kid[0], td_carried_not(c, out), false) == TD_YES;
+}
+
+/* What an iteration sends to others it has: it writes it on every path, or the element is one of
+ * the array all the same. */
+static bool check_sent(const TdCarried *c, const TdCarriedArray *a) {
+  Before b = {.c = c, .place = a->place};
+  bool sent = false, in = true;
+  for (size_t i = 0; i < a->value.n; i++)
+    for (size_t k = 0; k < a->value.at[i].source.n; k++) sent |= a->value.at[i].source.at[k].link;
+  if (!sent || is_assigned(&b, c->body, false)) return true;
+  for (uint32_t m = 0; m < a->place->nkid; m++)
+    in = in && is_within(c, a->place->kid[m], a->type->dim[m]);
+  if (in) return true;
+  refuse(c, "carried", a->place->loc, a->sym,
+         "is sent by iterations that do not write it, and its index may be out of range there");
+  td_diag_help(c->r->diag, "one condition around all that an iteration does tells which send");
+  return false;
+}
+
 /* Takes the way of an operand: from the neighbour. */
 static bool find_operand(TdCarried *c, TdCarriedArray *a, TdCarriedValue *v) {
   for (size_t i = 0; i < c->way.n; i++) {
@@ -549,6 +581,7 @@ bool td_carried_find(TdCarried *c, const char *const *name, size_t n, const int6
     for (size_t k = 0; k < a->value.n; k++)
       if (!(a->place ? find_written : find_operand)(c, a, &a->value.at[k])) return false;
     if (c->driver && a->place && !check_assigned(c, a)) return false;
+    if (!c->driver && a->place && !check_sent(c, a)) return false;
   }
   return check_ways(c);
 }

@@ -1,5 +1,6 @@
 /* carried_clamp.c - clamps of tiles whose sizes do not divide the loops: conditions between loops
  * go inside, and are part of the domain. */
+#include "ir/text/print.h"
 #include "rewrite/task/carried.h"
 
 /* The condition that a block is under, alone, without data; or NULL. */
@@ -49,10 +50,40 @@ static bool is_clamp(const TdCarried *c, const TdExpr *e) {
   return td_lin_is_affine(&x);
 }
 
+/* Whether a statement only declares what has no value yet. */
+static bool is_bare_local(const TdStmt *s) {
+  return s->kind == TD_STMT_LOCAL && s->init == TD_INIT_NONE;
+}
+
+/* The condition that all of a block is under but for bare locals, in one statement or in several
+ * one after another (an operand's load is apart from its use); or NULL. */
+static const TdExpr *common_guard(const TdStmt *block) {
+  const TdExpr *guard = NULL;
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    const TdStmt *s = block->kid[i];
+    if (is_bare_local(s)) continue;
+    if (!td_util_is_guard(s) || (guard && !td_equal_expr(guard, s->expr[0]))) return NULL;
+    guard = s->expr[0];
+  }
+  return guard;
+}
+
+/* The block without the condition that all of it is under. */
+static const TdStmt *without_guard(const TdCarried *c, const TdStmt *block) {
+  TD_VEC(const TdStmt *) list = {0};
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    const TdStmt *s = block->kid[i];
+    if (is_bare_local(s)) td_vec_push(c->r->arena, &list, s);
+    for (uint32_t k = 0; !is_bare_local(s) && k < s->kid[0]->nkid; k++)
+      td_vec_push(c->r->arena, &list, s->kid[0]->kid[k]);
+  }
+  return td_stmt_block(c->r->store, list.at, list.n, block->loc);
+}
+
 void td_carried_find_guard(TdCarried *c) {
   c->body = td_for_body(c->loop[c->nloop - 1]);
-  const TdStmt *s = only_if(c->body);
-  if (!s || !is_clamp(c, s->expr[0])) return;
-  c->guard = s->expr[0];
-  c->body = s->kid[0];
+  for (const TdExpr *g; (g = common_guard(c->body)) && is_clamp(c, g);) {
+    c->guard = td_carried_and(c, c->guard, g);
+    c->body = without_guard(c, c->body);
+  }
 }
