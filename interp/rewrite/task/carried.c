@@ -417,8 +417,7 @@ static bool is_within(const TdCarried *c, const TdExpr *index, const TdExpr *dim
   const TdExpr *out = td_expr_op2(arena, TD_OP_OR, bool_, lo, hi);
   const TdStmt *body = td_for_body(c->loop[c->nloop - 1]);
   out = td_carried_and(c, c->guard, out);
-  return !body->nkid ||
-         td_range_holds(&q, body->kid[0], td_carried_not(c, out), false) == TD_YES;
+  return !body->nkid || td_range_holds(&q, body->kid[0], td_carried_not(c, out), false) == TD_YES;
 }
 
 /* What an iteration sends to others it has: it writes it on every path, or the element is one of

@@ -271,6 +271,20 @@ defined("merge: an equation that reads another iteration's", "t2s-order",
 defined("merge: an equation that reads what is computed later", "t2s-order",
   system(function(U, V) V[i][j] = select(i:eq(N - 1), 0, U[i + 1][j]) end),
   system(function(U, V) V[i][j] = select(i:eq(0), 0, U[i - 1][j]) end))
+-- Two equations of which one reads the other in the same iteration; `reader_first` is the order of their lines.
+local function ordered(reader_first)
+  return function()
+    local U, V, W = Func("U V W", i32)
+    local function write() U[i][j] = A[i][j] + select(j:eq(0), 0, U[i][j - 1]) end
+    if not reader_first then write() end
+    V[i][j] = select(i:eq(0), U[i][j], V[i - 1][j])
+    if reader_first then write() end
+    W[i][j] = U[i][j] + V[i][j]
+    return W:merge_ures(U, V):set_bounds(i, 0, N, j, 0, N)
+  end
+end
+defined("merge: an equation that reads what the same iteration computes later", "t2s-order", ordered(true),
+  ordered(false))
 defined("merge: a value that is kept where a condition does not hold, and read", "t2s-merge", function()
   local U, V = Func("U V", i32)
   U[i][j] = t2s.select(j:eq(0), A[i][j])

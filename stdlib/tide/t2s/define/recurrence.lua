@@ -94,6 +94,11 @@ function recurrence.check_system(s)
           "a recurrence reads elements of earlier iterations", "illegal")
       end
     end
+    if g.seq > s.seq then
+      fail(s.place, "t2s-order", ("%s reads %s, which the same iteration computes later"):format(s.func.name,
+        expr.text(r)), ("equations of one system run in text order: the line of %s comes first"):format(r.base.name),
+        "illegal")
+    end
   end)
 end
 
