@@ -109,7 +109,7 @@ static bool same_parameters(TdCheck *c, TdArena *a, const TdUnit *x, const TdUni
   return false;
 }
 
-/* Small sizes first, where a difference is soon found and easily shown; one at which the programs
+/* Small sizes first, where a difference is soon found and easily shown; one at which both programs
  * fault or cannot be decided says nothing. False: a difference was found. */
 static bool take_small(TdTrial *t, TdCheck *c, Tried *tried, const TdEvalOptions *o) {
   for (int run = 0; run < SMALL_RUNS; run++) {
@@ -117,6 +117,7 @@ static bool take_small(TdTrial *t, TdCheck *c, Tried *tried, const TdEvalOptions
     if (!td_trial_next(t, run, &p.x, &p.y)) break;
     TdCheck before = *c;
     if (take(&p, c, tried)) continue;
+    take_fault(&p, c, 0);
     if (c->verdict == TD_EVAL_DIFFERS) return false;
     if (t->known) *c = before;
   }
