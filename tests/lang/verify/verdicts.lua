@@ -268,4 +268,29 @@ t.test("the verdict says at which sizes, and of what else than was captured", fu
   t.eq(text(tide.schedule(kernel("A = i32[3]", "A[0] = 1"))), "proved: strict, at its own sizes")
 end)
 
+-- A copy of N numbers in tiles of 3, which reads `more` in places of a tile that may lie beyond the end.
+local function tiles(more)
+  return load(([[
+    local tide = require "tide"
+    local i32, N = tide.i32, tide.size "N"
+    return tide.kernel {X = i32[N], Y = i32[N], function(X, Y)
+      for x = 0, (N + 2) // 3 - 1 do
+        for u = 0, 2 do
+          if 3 * x + u < N then Y[3 * x + u] = X[3 * x + u] end
+          if %s then local beside = X[3 * x + u] end
+        end
+      end
+    end}]]):format(more))()
+end
+
+t.test("verify: a program that faults at some sizes alone is another program", function()
+  local level, verdict = tide.verify(tiles "3 * x + u < N", tiles "u < 2")
+  t.eq(level, nil)
+  t.has(tostring(verdict), "differs: the second faults")
+  t.has(tostring(verdict), "index out of range")
+  t.has(tostring(select(2, tide.verify(tiles "u < 2", tiles "3 * x + u < N"))), "differs: the first faults")
+  t.eq(tide.verify(tiles "3 * x + u < N", tiles "u < 2 and 3 * x + u < N"), "strict")
+  t.eq(tide.verify(tiles "u < 1", tiles "u < 1 and 3 * x + u < N"), "strict")
+end)
+
 t.done()
