@@ -29,9 +29,13 @@ static TdEvalAnswer compare(const TdPair *p, TdCheck *c) {
 
 /* The sizes tried, in order, with names and without. */
 typedef struct Tried {
-  const char *named[SMALL_RUNS + 1], *plain[SMALL_RUNS + 1];
+  const char **named, **plain;
   size_t n;
 } Tried;
+
+static Tried tried_new(TdArena *a, size_t most) {
+  return (Tried){TD_NEWN(a, const char *, most), TD_NEWN(a, const char *, most), 0};
+}
 
 /* "M = 64 (and 7, 9)": the choice `head` in full, then the others. */
 static const char *tried_text(TdArena *a, const Tried *t, size_t head) {
@@ -109,17 +113,34 @@ static bool same_parameters(TdCheck *c, TdArena *a, const TdUnit *x, const TdUni
   return false;
 }
 
-/* Small sizes first, where a difference is soon found and easily shown; one at which both programs
- * fault or cannot be decided says nothing. False: a difference was found. */
+/* Compares the pair at one choice of sizes; one at which both programs fault or cannot be decided
+ * says nothing. False: a difference was found. */
+static bool take_choice(const TdTrial *t, const TdPair *p, TdCheck *c, Tried *tried) {
+  TdCheck before = *c;
+  if (take(p, c, tried)) return true;
+  take_fault(p, c, 0);
+  if (c->verdict == TD_EVAL_DIFFERS) return false;
+  if (t->known) *c = before;
+  return true;
+}
+
+/* Small sizes first, where a difference is soon found and easily shown; where these take long, one
+ * after another. False: a difference was found. */
 static bool take_small(TdTrial *t, TdCheck *c, Tried *tried, const TdEvalOptions *o) {
+  const TdProg **x = TD_NEWN(t->arena, const TdProg *, t->n + 1);
+  const TdProg **y = TD_NEWN(t->arena, const TdProg *, t->n + 1);
+  *tried = tried_new(t->arena, SMALL_RUNS + t->n + 1);
   for (int run = 0; run < SMALL_RUNS; run++) {
-    TdPair p = {.arena = t->arena, .o = o};
-    if (!td_trial_next(t, run, &p.x, &p.y)) break;
-    TdCheck before = *c;
-    if (take(&p, c, tried)) continue;
-    take_fault(&p, c, 0);
-    if (c->verdict == TD_EVAL_DIFFERS) return false;
-    if (t->known) *c = before;
+    size_t n = 1;
+    if (!td_trial_next(t, run, &x[0], &y[0])) break;
+    const TdProg *chosen_x = x[0], *chosen_y = y[0];
+    bool apart = td_trial_apart(t, chosen_x, x, y, &n);
+    if (!apart) n = 1, x[0] = chosen_x, y[0] = chosen_y;
+    for (size_t i = 0; i < n; i++) {
+      TdPair p = {.arena = t->arena, .x = x[i], .y = y[i], .o = o};
+      if (!take_choice(t, &p, c, tried)) return false;
+    }
+    if (apart) break;
   }
   return true;
 }
@@ -138,7 +159,7 @@ static void no_sizes(TdArena *a, const TdTrial *t, TdCheck *c) {
 TdCheck td_check_same(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                       const TdEvalOptions *o) {
   TdCheck c = {.level = TD_LEVEL_STRICT};
-  Tried tried = {.n = 0};
+  Tried tried = tried_new(a, 1);
   if (!same_parameters(&c, a, td_prog_root(x), td_prog_root(y))) return c;
   TdTrial t = td_trial_new(a, x, y);
   if (t.all && t.n && !concrete && !take_small(&t, &c, &tried, o)) return c;

@@ -9,6 +9,8 @@
 enum { SMALLEST = 2, LARGEST = 13, MOST_PLAIN = 20, MOST_VALUES = 32, MOST_DIVISOR = 4096 };
 /* How many choices are tried, and of how many loops are counted. */
 enum { MOST_TRIES = 20000, MOST_COUNTS = 3000 };
+/* Statements of a run that still takes no long time. */
+enum { MOST_WORK = 1 << 20 };
 
 /* How often each loop of a program runs at most; -1: not known. */
 typedef struct TdTurns {
@@ -120,15 +122,20 @@ static bool runs_twice(void *ud, const TdStmt *s) {
   return most >= 3 || (e->own && most >= own);
 }
 
+/* Whether every loop of p runs often enough. */
+static bool enough(const TdProg *p, Enough *e) {
+  for (size_t i = 0; i < p->nunit; i++)
+    if (p->unit[i]->body && !td_walk_stmt(p->store->session->ctx, p->unit[i]->body, runs_twice, e))
+      return false;
+  return true;
+}
+
 /* Whether every loop of p runs twice somewhere; or, if own is given, as often as there. */
 static bool all_twice(TdArena *a, const TdProg *p, const TdTurns *own) {
   TdTurns turns = {0};
   Enough e = {&turns, own};
   count(&turns, a, p);
-  for (size_t i = 0; i < p->nunit; i++)
-    if (p->unit[i]->body && !td_walk_stmt(p->store->session->ctx, p->unit[i]->body, runs_twice, &e))
-      return false;
-  return true;
+  return enough(p, &e);
 }
 
 /* The sizes in an expression, and the least common multiple of what they are divided by. */
@@ -303,8 +310,47 @@ static bool search(TdTrial *t, const TdTurns *own, const TdProg **x, const TdPro
   return false;
 }
 
+/* How many statements run inside s, its loops as often as they do at most. */
+static int64_t work_in(const TdTurns *t, const TdStmt *s) {
+  int64_t sum = s->nkid == 0;
+  uint64_t most = 1;
+  td_ctx_enter(t->session->ctx);
+  for (uint32_t i = 0; i < s->nkid && sum < MOST_WORK; i++) sum += work_in(t, s->kid[i]);
+  td_ctx_leave(t->session->ctx);
+  if (s->kind != TD_STMT_FOR || !td_map_get(&t->most, s->uid, &most) || most > MOST_WORK)
+    return sum;
+  return sum * (int64_t)(most - 1);
+}
+
+/* Whether a run of the program takes long. */
+static bool is_long(TdTrial *t, const TdProg *p) {
+  TdTurns turns = {0};
+  count(&turns, t->arena, p);
+  return work_in(&turns, td_prog_root(p)->body) >= MOST_WORK;
+}
+
+bool td_trial_apart(TdTrial *t, const TdProg *chosen, const TdProg **x, const TdProg **y,
+                    size_t *n) {
+  TdTurns first = {0}, second = {0};
+  Enough of_x = {&first, NULL}, of_y = {&second, NULL};
+  int64_t *value = TD_NEWN(t->arena, int64_t, t->n + 1);
+  *n = 0;
+  if (!t->divided || !is_long(t, chosen)) return false;
+  for (size_t i = 0; i < t->n; i++) value[i] = t->size[i].value;
+  for (size_t i = 0; i < t->n; i++) {
+    if (value[i] == t->by[i]) continue;
+    for (size_t k = 0; k < t->n; k++)
+      t->size[k].value = k == i || t->by[k] == 1 ? value[k] : t->by[k];
+    if (!resize(t, &x[*n], &y[*n])) return false;
+    count(&first, t->arena, x[*n]);
+    count(&second, t->arena, y[(*n)++]);
+  }
+  return *n > 1 && enough(t->x, &of_x) && enough(t->y, &of_y);
+}
+
 bool td_trial_next(TdTrial *t, int run, const TdProg **x, const TdProg **y) {
   Divisors d = {t, TD_NEWN(t->arena, int64_t, t->n + 1)};
+  t->by = d.by;
   for (size_t i = 0; i < t->n; i++) d.by[i] = 1;
   find_divisors(&d, t->x);
   find_divisors(&d, t->y);
