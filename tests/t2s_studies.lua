@@ -180,31 +180,16 @@ function studies.capsule()
   return Q
 end
 
+-- What the lines of an example in front of the first that begins with `stop` declare under these names.
+local function of_example(file, stop, names)
+  local from = assert(io.open("examples/" .. file))
+  local text = from:read "a"
+  from:close()
+  return assert(load(text:sub(1, text:find("\n" .. stop, 1, true)) .. "return " .. names, "=" .. file))()
+end
+
 --- An element of a tree of merges: two sorted rows of n tokens.
-studies.merge = tide.kernel {name = "merge", n = i32, p = stream(i32), q = stream(i32), o = stream(i32),
-  function(n, p, q, o)
-    local a, b, na, nb = i32(0), i32(0), i32(0), i32(0)
-    local have_a, have_b = false, false
-    for _ = 0, 2 * n - 1 do
-      if na < n and not have_a then
-        a = p:get()
-        have_a = true
-      end
-      if nb < n and not have_b then
-        b = q:get()
-        have_b = true
-      end
-      if have_a and (not have_b or a <= b) then
-        o:put(a)
-        have_a = false
-        na = na + 1
-      else
-        o:put(b)
-        have_b = false
-        nb = nb + 1
-      end
-    end
-  end}
+studies.merge = of_example("81_t2s_merge_sort.lua", "local input", "merge")
 
 --- A tree of merges with names of a prefix; `o` changes parts of its mapping.
 function studies.tree(o)
@@ -242,40 +227,9 @@ function studies.spmv(o)
   local q = o.prefix or ""
   local v, x = Param(q .. "v", f32, 2), Param(q .. "x", f32, 1)
   local at, len = Param(("%sat %slen"):format(q, q), i32, 2)
-  local T, R, LANES, BANKS = Param "T", Param "R", Const "LANES BANKS"
+  local number, reader, T, R, LANES, BANKS = of_example("84_t2s_spmv.lua", "local term",
+    "number, reader, T, R, LANES, BANKS")
   local n, p, pp, m = Var((("n p pp m"):gsub("%a+", q .. "%0")))
-  local number = tide.kernel {take = stream(i32)[LANES], give = stream(i32)[LANES],
-    function(take, give)
-      local rest, mine, rows = i32[LANES](0), i32[LANES](0), i32(0)
-      for _ = 0, T - 1 do --@ pipeline(1)
-        for s = 0, LANES - 1 do
-          if rest[s] == 0 then
-            rest[s] = take[s]:get()
-            mine[s] = rows
-            rows = rows + 1
-          end
-          rest[s] = rest[s] - 1
-          give[s]:put(mine[s])
-        end
-      end
-    end}
-  local reader = tide.kernel {a = i32[T][LANES], v = f32[T][LANES], l = i32[T][LANES],
-    to_a = stream(i32)[LANES], to_v = stream(f32)[LANES], to_l = stream(i32)[LANES],
-    function(a, v, l, to_a, to_v, to_l)
-      local rest, row = i32[LANES](0), i32[LANES](0)
-      for step = 0, T - 1 do --@ pipeline(1)
-        for s = 0, LANES - 1 do
-          if rest[s] == 0 then
-            rest[s] = l[row[s]][s]
-            to_l[s]:put(rest[s])
-            row[s] = row[s] + 1
-          end
-          rest[s] = rest[s] - 1
-          to_v[s]:put(v[step][s])
-          to_a[s]:put(a[step][s])
-        end
-      end
-    end}
   local term, owner, load = Func(q .. "term", f32), Func(q .. "owner", i32), Func(q .. "load")
   local sum = Func(q .. "sum", f32)
   term[n][p] = v[n][p] * x[at[n][p]]

@@ -322,11 +322,13 @@ static int64_t work_in(const TdTurns *t, const TdStmt *s) {
   return sum * (int64_t)(most - 1);
 }
 
-/* Whether a run of the program takes long. */
+/* Whether a run of some unit of the program takes long. */
 static bool is_long(TdTrial *t, const TdProg *p) {
   TdTurns turns = {0};
   count(&turns, t->arena, p);
-  return work_in(&turns, td_prog_root(p)->body) >= MOST_WORK;
+  for (size_t i = 0; i < p->nunit; i++)
+    if (p->unit[i]->body && work_in(&turns, p->unit[i]->body) >= MOST_WORK) return true;
+  return false;
 }
 
 bool td_trial_apart(TdTrial *t, const TdProg *chosen, const TdProg **x, const TdProg **y,

@@ -1,5 +1,6 @@
 -- t2s_definitions.lua - T2S definitions as kernels: the five studies and another example of each against plain Lua,
 -- recurrences, systems, triangles, and what a definition refuses, each with its accepted twin.
+local studies = require "t2s_studies"
 local t = require "tap"
 local tide = require "tide"
 local t2s = require "tide.t2s"
@@ -129,40 +130,13 @@ t.test("Smith-Waterman: the stored element, and all of them", function()
   t.fails(function() align("A", a, b, true)(a, i32[20](0), score) end, {kind = "illegal"})
 end)
 
-local merge = tide.kernel {
-  n = i32, p = stream(i32), q = stream(i32), o = stream(i32),
-  function(n, p, q, o)
-    local a, b, na, nb = i32(0), i32(0), i32(0), i32(0)
-    local have_a, have_b = false, false
-    for _ = 0, 2 * n - 1 do
-      if na < n and not have_a then
-        a = p:get()
-        have_a = true
-      end
-      if nb < n and not have_b then
-        b = q:get()
-        have_b = true
-      end
-      if have_a and (not have_b or a <= b) then
-        o:put(a)
-        have_a = false
-        na = na + 1
-      else
-        o:put(b)
-        have_b = false
-        nb = nb + 1
-      end
-    end
-  end,
-}
-
 local function sorter(name)
   local input = Param("input", stream(i32), 1)
   local L, S = Const "L S"
   local l, m = Var "l m"
   local out = Func(name, stream(i32))
-  out[0][m] = merge(S, input[2 * m], input[2 * m + 1])
-  out[l][m] = merge(S << l, out[l - 1][2 * m], out[l - 1][2 * m + 1])
+  out[0][m] = studies.merge(S, input[2 * m], input[2 * m + 1])
+  out[l][m] = studies.merge(S << l, out[l - 1][2 * m], out[l - 1][2 * m + 1])
   out:set_bounds(l, 0, L, m, 0, 1 << (L - 1 - l)):store(L - 1, 0)
   return out
 end
