@@ -13,11 +13,20 @@ static void push_integers(lua_State *L, const int64_t *v, int n) {
   }
 }
 
+/* Pushes the extents of dimensions, the innermost first. */
+static void push_extents(lua_State *L, const TdStpDim *dim, int n) {
+  lua_createtable(L, n, 0);
+  for (int k = 0; k < n; k++) {
+    td_stp_push_expr(L, dim[k].extent);
+    lua_rawseti(L, -2, k + 1);
+  }
+}
+
 /* Pushes {kind, type, rows, cols, ways, parts, shape} of an element's type; shape of buffers. */
 static void push_type(lua_State *L, const TdStpType *t) {
   static const char *const kinds[] = {"tile", "buffer", "selector", "tuple"};
   luaL_checkstack(L, 6, "types");
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 7);
   td_bind_set_string(L, "kind", kinds[t->kind]);
   if (t->elem) {
     td_bind_push_type(L, t->elem);
@@ -34,16 +43,14 @@ static void push_type(lua_State *L, const TdStpType *t) {
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_setfield(L, -2, "parts");
+  push_extents(L, t->dim, t->ndim);
+  lua_setfield(L, -2, "shape");
 }
 
-/* Pushes a stream: its type, and the extents of its dimensions, the innermost first. */
+/* Pushes a stream: its type, and the extents of its dimensions. */
 static void push_stream(lua_State *L, const TdStpStream *s) {
   push_type(L, s->type);
-  lua_createtable(L, s->ndim, 0);
-  for (int k = 0; k < s->ndim; k++) {
-    td_stp_push_expr(L, s->dim[k].extent);
-    lua_rawseti(L, -2, k + 1);
-  }
+  push_extents(L, s->dim, s->ndim);
   lua_setfield(L, -2, "dims");
 }
 
@@ -125,8 +132,10 @@ static void push_node(lua_State *L, TdArena *a, TdStpGraph *g, const TdStpNode *
   lua_setfield(L, -2, "tile");
   push_integers(L, n->shape, n->nshape);
   lua_setfield(L, -2, "shape");
-  push_integers(L, n->stride, n->nshape);
+  push_integers(L, n->stride, n->nview ? n->nview : n->nshape);
   lua_setfield(L, -2, "stride");
+  push_integers(L, n->view, n->nview);
+  lua_setfield(L, -2, "view");
   td_bind_set_boolean(L, "has_ref", n->has_ref);
   td_bind_set_boolean(L, "has_valid", n->has_valid);
   td_bind_set_boolean(L, "is_empty_init", n->is_empty_init);

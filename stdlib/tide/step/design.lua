@@ -8,7 +8,9 @@ local tide = require "tide"
 local core = require "tide.step.core"
 local Lower = require "tide.step.lower"
 local op = require "tide.step.tasks"
-for name, f in pairs(require "tide.step.function_tasks") do op[name] = f end
+for _, file in ipairs { "function_tasks", "buffer_tasks" } do
+  for name, f in pairs(require("tide.step." .. file)) do op[name] = f end
+end
 
 local refuse, Text, variable = Lower.refuse, Lower.Text, Lower.variable
 
@@ -16,7 +18,7 @@ local refuse, Text, variable = Lower.refuse, Lower.Text, Lower.variable
 
 local aliases = { zip = true, assume_shape = true }
 
--- The depth of each channel: what a run without limits has in it at most, and a place more.
+-- The depth of each channel: what a run without limits has in it at most, and a place more; buffers by their tiles.
 function Lower:find_depths(g, depth)
   local most = {}
   if not depth then
@@ -25,7 +27,7 @@ function Lower:find_depths(g, depth)
     end
   end
   for _, x in ipairs(self.channels) do
-    x.depth = depth or (most[x.from.name .. " -> " .. x.to.name] or self.fallback) + 2
+    x.depth = depth or ((most[x.from.name .. " -> " .. x.to.name] or self.fallback) + 2) * self:tiles_of(x)
   end
 end
 
@@ -51,7 +53,8 @@ function Lower:add_outputs()
       if not self.readers[part[1] .. "." .. part[2]] then
         local s = from.outs[part[2]]
         local n = self:product(s.dims, 0)
-        if s.kind ~= "tile" or not n then refuse(from, "returns what has no bound: store it") end
+        if s.kind ~= "tile" then refuse(from, "returns selectors: a design stores tiles") end
+        for _, extent in ipairs(n and {} or s.dims) do self:extent(from, extent, "elements to return") end
         local type, rows, cols = self:token(from, s)
         local elem = type:match "^%w+"
         local node = { name = ("out%d"):format(k), op = "store", id = self.next_id, line = from.line, ins = { part },
@@ -86,6 +89,7 @@ return function(g, o)
       refuse(node, ("is step.%s, which no task stands for"):format(node.op))
     end
   end
+  self:spread_buffers()
   self:find_bounds(o.bound)
   self:make_channels()
   self:add_outputs()
@@ -112,7 +116,8 @@ return function(g, o)
   for _, a in ipairs(self.arguments) do
     head:line("  A.%s = d:arg(%s)", a.name, a.type)
     if a.read and a.written then error(("design: a tensor of %s is loaded and stored"):format(a.type), 0) end
-    names[#names + 1] = a.data or tide[tostring(a.type.elem)] and a.type(0)
+    names[#names + 1] = a.data
+    if not a.data then names[#names + 1] = a.type(tostring(a.type.elem) ~= "bool" and 0) end
   end
   head:line "end)"
   local text = table.concat(head, "\n", 1, #head - 1) .. "\n" .. table.concat(t, "\n") .. "\nend)\n"

@@ -73,6 +73,26 @@ function f.row_sum(_, t, _, parts, out)
   t:close()
 end
 
+-- The tile as it is, with a number of valid rows.
+local function same_tile(t, x)
+  loops(t, x.rows, x.cols)
+  t:line("o[i][j] = %s[i][j]", x.tile)
+  t:close()
+end
+
+function f.set_offset(_, t, _, parts)
+  same_tile(t, parts[1])
+  t:line("local v = i32(tide.min(tide.max(i32(%s[0][0]), 0), %d))", parts[2].tile, parts[1].rows)
+end
+
+function f.append_row(_, t, _, parts)
+  local x = parts[1]
+  same_tile(t, x)
+  t:line("local v = i32(%s)", x.rows_text)
+  t:line("for j = 0, %d do if v < %d then o[v][j] = %s[0][j] end end", x.cols - 1, x.rows, parts[2].tile)
+  t:line("v = i32(tide.min(v + 1, %d))", x.rows)
+end
+
 function f.cache_slot(_, t, node, parts, out)
   t:line "local v = i32(1)"
   t:line("o[0][0] = %s(%d * %s[0][0] + %s[0][0])", out.elem, node.factor, parts[1].tile, parts[2].tile)

@@ -148,11 +148,14 @@ function Lower.get(_, t, channels, name)
   end
 end
 
+-- A tile of a type, as text: all its elements are 0.
+function Lower.blank(type) return ("%s(%s)"):format(type, type:find "^bool" and "false" or "0") end
+
 -- Declares what get fills.
 function Lower.declare(_, t, channels, name)
   for i, x in ipairs(channels) do
     t:line("local %s%d = i32(1)", name, i)
-    t:line("local %s%d_t = %s(0)", name, i, x.type)
+    t:line("local %s%d_t = %s", name, i, Lower.blank(x.type))
   end
 end
 

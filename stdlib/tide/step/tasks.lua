@@ -7,15 +7,24 @@ local function passes(self, node, by) return self:passes(node, by) end
 
 local op = {}
 
--- Where element i, j of tile `number` lies, for tiles of r x k in a tensor of two dimensions.
-local function place(node, a, number, r, k)
-  local extents = {}
+-- Where element i, j of tile `number` lies, for tiles of r x k in a tensor of one dimension or more.
+local function place(a, number, r, k)
+  local extents, outer = {}, ""
   for n in tostring(a.type):gmatch "%[(%d+)%]" do extents[#extents + 1] = tonumber(n) end
-  if #extents ~= 2 then refuse(node, "reads or writes a tensor of other than two dimensions") end
-  local across = extents[2] // k
-  if across == 1 then return ("%s[%s * %d + i][j]"):format(a.name, number, r) end
-  return ("%s[%s // %d * %d + i][%s %% %d * %d + j]"):format(a.name, number, across, r, number, across, k)
+  local n = #extents
+  local across, down = extents[n] // k, n > 1 and extents[n - 1] // r or 1
+  local size = across * down -- tiles of a matrix
+  for d = n - 2, 1, -1 do
+    outer = ("[%s // %d %% %d]"):format(number, size, extents[d]) .. outer
+    size = size * extents[d]
+  end
+  local row = across == 1 and number or ("%s // %d"):format(number, across)
+  if n > 2 then row = ("(%s) %% %d"):format(row, down) end
+  row = n > 1 and ("[(%s) * %d + i]"):format(row, r) or ""
+  return ("%s%s%s[%s]"):format(a.name, outer, row,
+    across == 1 and "j" or ("%s %% %d * %d + j"):format(number, across, k))
 end
+
 -- Puts the tiles of a load, lists closed.
 local function load_tiles(self, t, node, a)
   local n = #node.shape
@@ -29,7 +38,7 @@ local function load_tiles(self, t, node, a)
   t:line("local at = i32(%s)", #number > 0 and table.concat(number, " + ") or "0")
   t:line("local o = %s[%d][%d](0)", a.type.elem, node.tile[1], node.tile[2])
   loops(t, node.tile[1], node.tile[2])
-  t:line("o[i][j] = %s", place(node, a, "at", node.tile[1], node.tile[2]))
+  t:line("o[i][j] = %s", place(a, "at", node.tile[1], node.tile[2]))
   t:close()
   self:put(t, node, 1, node.tile[1], "o")
   for k = n, 1, -1 do
@@ -57,7 +66,7 @@ function op.load_at(self, t, node)
     t:line("local at = i32(c1_t[0][0] + %d)", node.base or 0)
     t:line("local o = %s[%d][%d](0)", a.type.elem, node.tile[1], node.tile[2])
     loops(t, node.tile[1], node.tile[2])
-    t:line("o[i][j] = %s", place(node, a, "at", node.tile[1], node.tile[2]))
+    t:line("o[i][j] = %s", place(a, "at", node.tile[1], node.tile[2]))
     t:close()
     self:put(t, node, 1, node.tile[1], "o")
   end, passes(self, node, 0), self:ends(node))
@@ -70,7 +79,7 @@ function op.store(self, t, node)
   t:line "local at = i32(0)"
   self:each(t, node, function()
     loops(t, x.rows, x.cols)
-    t:line("%s = c1_t[i][j]", place(node, a, "at", x.rows, x.cols))
+    t:line("%s = c1_t[i][j]", place(a, "at", x.rows, x.cols))
     t:close()
     t:line "at = i32(at + 1)"
   end)
@@ -87,19 +96,23 @@ end
 
 function op.store_at(self, t, node)
   local a = self:argument(node.tensor, true)
-  if node.ack == 1 then refuse(node, "acknowledges by data") end
-  local x = node.reads[2][1]
-  self:declare(t, node.reads[2], "x")
-  self:each(t, node, function()
-    next_element(self, t, node.reads[2], "x")
-    t:line("local at = i32(c1_t[0][0] + %d)", node.base or 0)
+  local lead, other = node.reads[1], node.reads[2]
+  local number, x, tile = "c1_t", other[1], "x1_t"
+  if node.ack == 1 then
+    lead, other = other, lead
+    number, x, tile = "x1_t", lead[1], "c1_t"
+  end
+  self:declare(t, other, "x")
+  self:each(t, setmetatable({ reads = { lead } }, { __index = node }), function()
+    next_element(self, t, other, "x")
+    t:line("local at = i32(%s[0][0] + %d)", number, node.base or 0)
     loops(t, x.rows, x.cols)
-    t:line("%s = x1_t[i][j]", place(node, a, "at", x.rows, x.cols))
+    t:line("%s = %s[i][j]", place(a, "at", x.rows, x.cols), tile)
     t:close()
     t:line "local o = bool[1][1](true)"
     self:put(t, node, 1, 1, "o")
   end, passes(self, node, 0), function()
-    next_element(self, t, node.reads[2], "x")
+    next_element(self, t, other, "x")
     self:control(t, node, 0)
   end)
   return { a }
@@ -177,7 +190,7 @@ function op.partition(self, t, node)
   self:declare(t, node.reads[2], "s")
   for i, p in ipairs(x) do
     t:line("local x%d = i32(1)", i)
-    t:line("local x%d_t = %s(0)", i, p.type)
+    t:line("local x%d_t = %s", i, Lower.blank(p.type))
   end
   if #x > 1 then refuse(node, "routes tuples") end
   t:open "while s1 > 0 do"
@@ -322,7 +335,7 @@ end
 local function declare_fill(self, t, node)
   local x = node.reads[1][1]
   if not node.extra then return end
-  t:line("local fill = %s(0)", x.type)
+  t:line("local fill = %s", Lower.blank(x.type))
   if not node.extra.data then return end
   loops(t, x.rows, x.cols)
   t:line("fill[i][j] = %s[i][j]", self:constant(node.extra.data))

@@ -145,6 +145,123 @@ t.test("what is returned and not stored is an argument", function()
   end
 end)
 
+local function rows(n, x) return step.load(x or f32[n][4], { tile = { 1, 4 } }):flatten(0, 1) end
+
+-- The numbers in tensors and lists, in order.
+local function numbers(v, out)
+  if type(v) == "number" or type(v) == "boolean" then
+    out[#out + 1] = v
+  elseif type(v) == "table" then
+    for _, x in ipairs(v) do numbers(x, out) end
+  else
+    local extents = {}
+    for n in tostring(v.type):gmatch "%[(%d+)%]" do extents[#extents + 1] = tonumber(n) end
+    local function go(x, d)
+      if d > #extents then out[#out + 1] = x return end
+      for i = 0, extents[d] - 1 do go(x[i], d + 1) end
+    end
+    go(v, 1)
+  end
+  return out
+end
+
+-- What a graph returns is what its design leaves in the last arguments, which are as long as the bounds.
+local function returns(build, o, target)
+  local g = step.graph(build)
+  local want = table.pack(g:run { lists = true })
+  local d, arguments = g:design(o)
+  local run = target and tide.schedule(d):build { target = target } or d
+  run(table.unpack(arguments))
+  for i = 1, want.n - 1 do
+    local a, b = numbers(want[i], {}), numbers(arguments[#arguments - want.n + 1 + i], {})
+    t.ok(#a > 0 and #a <= #b, "it has them all")
+    t.eq(table.move(b, 1, #a, 1, {}), a)
+  end
+end
+
+t.test("buffers: read again, by shape, by a reference; routed, gathered, reshaped", function()
+  for _, size in ipairs { { 6, 4, 2 }, { 3, 6, 3 } } do
+    local n, cols, part = table.unpack(size)
+    local x, list = tide.random(f32[n][cols], 1), {}
+    for i = 1, n do list[i] = i == n and { 1 } or i == 2 and {} or { (i + 1) % 2 } end
+    local function buffers() return step.load(x, { tile = { 1, cols // part } }):bufferize { rank = 1 } end
+    for _, build in ipairs {
+      function() return buffers():streamify(), buffers():streamify { times = { 2, 3 } } end,
+      function() return buffers():streamify { shape = { part, 2 }, stride = { 1, 0 }, times = { 2 } } end,
+      function() return buffers():streamify { ref = step.values(i32[n][3](1)) } end,
+      function() return buffers():streamify { ref = step.values(i32[n][2][2](1)) } end,
+      function() return buffers():promote { at = 0 }:promote():flatten(1, 2):streamify { times = { 2 } } end,
+      function()
+        local a, b = table.unpack(buffers():parallelize(2))
+        return a:streamify(), b:streamify { times = { 2 } }
+      end,
+      function()
+        local a, b = table.unpack(buffers():partition(step.selectors(list, { n = 2 })))
+        return a:streamify { times = { 2 } }, b:streamify()
+      end,
+      function()
+        local sel = step.selectors(list, { n = 2 })
+        return step.reassemble(buffers():partition(sel), sel):streamify { times = { 2 } }
+      end,
+      function()
+        local b = step.load(x, { tile = { 1, cols // part }, shape = { 2, n, part }, stride = { 0, part, 1 } })
+          :bufferize { rank = 2 }
+        return b:streamify(), b:streamify { shape = { part, n }, stride = { 1, part }, times = { 2 } }
+      end,
+    } do returns(build) end
+    returns(function() return buffers():streamify { times = { 2 } } end, nil, "hls")
+  end
+end)
+
+t.test("buffers that data fills, of tiles whose rows data decides", function()
+  local x = tide.random(f32[6][4], 1)
+  local counts = tide.tensor(i32[4], { 2, 0, 3, 1 })
+  local function ragged()
+    local n = step.values(counts)
+    return n:zip(n):flat_map(fn.cache_addresses(1), { rank = 1 }):load_at(x, { tile = { 1, 4 } }):bufferize { rank = 1 }
+  end
+  returns(function() return ragged():streamify { ref = step.values(i32[4][2](0)) }:accum(fn.add, { rank = 1 }) end,
+    { bound = { R0 = 3 } })
+  returns(function() return ragged():streamify { times = { 2 } } end, { bound = { R0 = 3, R1 = 3 } })
+  returns(function()
+    local outs = {}
+    for i, r in ipairs(rows(6, x):partition(step.selectors({ { 0 }, { 1 }, { 0 }, { 0 }, { 1 }, { 0 } }, { n = 2 }))) do
+      outs[i] = r:reshape { chunk = 3, pad = f32[1][4](0) }:accum(fn.retile_row, { rank = 1 }):promote { at = 0 }
+        :bufferize { rank = 1 }:streamify { times = { 2 } }:flat_map(fn.split_rows)
+    end
+    return table.unpack(outs)
+  end)
+end)
+
+t.test("acknowledged writes, valid rows by data, tensors of any rank", function()
+  for _, n in ipairs { 3, 5 } do
+    local x, order, valid = tide.random(f32[2 * n][4], 2), {}, {}
+    for i = 1, n do order[i], valid[i] = (i * 2) % n, i % 2 end
+    order, valid = tide.tensor(i32[n], order), tide.tensor(i32[n], valid)
+    local function tiles() return step.load(x, { tile = { 2, 4 } }):flatten(0, 1) end
+    for _, ack in ipairs { "addr", "data" } do
+      local y = f32[2 * n][4](0)
+      local g = step.graph(function() return step.values(order):store_at(tiles(), y, { ack = ack }) end)
+      g:run()
+      local want = y:copy()
+      y:set(0)
+      local d, arguments = g:design()
+      d(table.unpack(arguments))
+      t.ok(y:equal(want), ack)
+      for i = 0, n - 1 do t.eq(arguments[#arguments][i][0], true) end
+    end
+    local function some() return tiles():zip(step.values(valid)):map(fn.set_offset) end
+    returns(function() return some():map(fn.exp) end)
+    returns(function()
+      local row = step.load(tide.random(f32[n][4], 5), { tile = { 1, 4 } }):flatten(0, 1)
+      return some():zip(row):map(fn.append_row):flat_map(fn.split_rows)
+    end)
+    local z, line = tide.random(f32[2][n][2][4], 3), tide.random(f32[4 * n], 4)
+    returns(function() return step.load(z, { tile = { 2, 2 } }), step.load(line, { tile = { 1, 4 } }) end)
+    returns(function() return step.values(order):load_at(z, { tile = { 1, 2 }, base = 3 }) end)
+  end
+end)
+
 -- refused, accepted: builders; words of the refusal.
 local function twins(name, words, refused, accepted)
   t.test(name, function()
@@ -154,8 +271,6 @@ local function twins(name, words, refused, accepted)
     t.ok(ok, tostring(err))
   end)
 end
-
-local function rows(n) return step.load(f32[n][4], { tile = { 1, 4 } }):flatten(0, 1) end
 
 local function gathered(o, sets)
   return function()
@@ -171,9 +286,16 @@ twins("chunks of several branches, none of them at once", "takes chunks as they 
 twins("a merge", "takes chunks as they arrive",
   function() return step.eager_merge { rows(2), rows(3) } end,
   function() return rows(2), rows(3) end)
-twins("a buffer", "is step.bufferize",
-  function() return rows(4):promote():bufferize { rank = 1 }:streamify { times = { 2 } } end,
-  function() return rows(4):rep(2) end)
+twins("buffers where tiles repeat", "reads buffers",
+  function() return rows(4):promote():bufferize { rank = 1 }:rep(2):streamify() end,
+  function() return rows(4):promote():bufferize { rank = 1 }:streamify():rep(2) end)
+twins("a list without a bound is returned", "bound = { R0 = n } does", function()
+  local n = step.values(tide.tensor(i32[2], { 2, 1 }))
+  return n:zip(n):flat_map(fn.cache_addresses(1), { rank = 1 }):load_at(f32[8][4], { tile = { 1, 4 } })
+end, function()
+  local n = step.values(tide.tensor(i32[2], { 2, 1 }))
+  return n:zip(n):map(fn.cache_slot(1)):load_at(f32[8][4], { tile = { 1, 4 } })
+end)
 twins("rows without a bound", "nothing bounds it",
   function()
     local n = step.values(tide.tensor(i32[1], { 2 }))
