@@ -44,7 +44,9 @@ end
 --- The most tiles that an element of a channel has.
 function Lower:tiles_of(channel)
   local n = 1
-  for k = 1, channel.stream.buffer or 0 do n = n * self:extent(channel.from, channel.stream.dims[k], "tiles in a buffer") end
+  for k = 1, channel.stream.buffer or 0 do
+    n = n * self:extent(channel.from, channel.stream.dims[k], "tiles in a buffer")
+  end
   return n
 end
 
