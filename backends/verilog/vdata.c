@@ -223,7 +223,8 @@ static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
 TdVlNum td_vdata_element(TdVkUnit *k, TdVkLeaf *l, TdTraceValue x, const TdPlaced *p,
                          const TdAff *at, int64_t cycle) {
   TdVlModule *m = k->m;
-  TdVlNum v = td_vdata_value(k, l, x, cycle);
+  bool held = !x.affine && !x.node;
+  TdVlNum v = held ? td_vstore_whole(k, l, p) : td_vdata_value(k, l, x, cycle);
   uint64_t n;
   if (!v.e) return v;
   const TdVl *number = td_vstore_number(k, l, p, at, cycle);
@@ -237,6 +238,38 @@ TdVlNum td_vdata_element(TdVkUnit *k, TdVkLeaf *l, TdTraceValue x, const TdPlace
   return td_vop_num(td_vtree_slice(m, low, 0, p->width), p->element);
 }
 
+/* The element that a token filled in: where a condition let it, chosen of the token and of what the
+ * array held before. What it held is read in the cycle of the write, or before, after those of
+ * earlier iterations. */
+static TdVlNum filled_value(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle) {
+  const TdTraceCell *cell = &l->t->cell.at[node];
+  const TdPlaced *p = cell->array;
+  TdVlNum v = {0};
+  int64_t now = 0;
+  for (size_t i = 0; i < l->t->reach.n; i++) {
+    const TdReach *r = &l->t->reach.at[i];
+    if (r->array != p || !r->write || !r->token || r->spot != TD_TRACE_ALL) continue;
+    int64_t write = write_cycle(l, r->node), at = write < cycle ? write : cycle;
+    TdVlNum e = td_vdata_element(k, l, r->value, p, cell->at, at);
+    if (!e.e) return e;
+    if (v.e) v.e = td_vdata_delay(k, l, p->sym->name, v.e, now, at, td_map_mix(node, i + 11));
+    if (r->guard && !p->fresh) {
+      TdVlNum on = td_vdata_value(k, l, td_trace_node(r->guard), at);
+      bool late = l->main || (l->pipe && at <= write - l->ii);
+      if (late) return none(k, r->stmt->loc, "a token that is read before the array has it");
+      if (!v.e) v = td_vdata_element(k, l, (TdTraceValue){0}, p, cell->at, at);
+      if (!on.e || !v.e) return (TdVlNum){0};
+      e.e = td_vtree_pick(k->m, on.e, e.e, v.e);
+    }
+    v = e;
+    now = at;
+    if (r->value.node == cell->x[0].node) break;
+  }
+  if (!v.e) return td_vdata_element(k, l, cell->x[0], p, cell->at, cycle);
+  v.e = td_vdata_delay(k, l, p->sym->name, v.e, now, cycle, td_map_mix(node, 5));
+  return v;
+}
+
 /* Whether the node's value is there in the cycle in which it begins. */
 static TdVlNum compute(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle) {
   const TdTraceCell *c = &l->t->cell.at[node];
@@ -247,7 +280,7 @@ static TdVlNum compute(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle) {
     return td_vop_num(td_vtree_const(k->m, c->type->w, td_num_word(c->type, c->literal)), c->type);
   if (c->what == TD_TRACE_PARAMETER)
     return td_vop_num(td_vtree_sig(k->m, td_map_getp(&k->scalar, c->sym)), c->type);
-  if (c->what == TD_TRACE_ELEMENT) return td_vdata_element(k, l, c->x[0], c->array, c->at, cycle);
+  if (c->what == TD_TRACE_ELEMENT) return filled_value(k, l, node, cycle);
   if (c->what == TD_TRACE_FOREIGN || c->what == TD_TRACE_JOIN) return none(k, loc, "foreign code");
   for (uint8_t i = 0; i < c->n; i++)
     if (!(x[i] = td_vdata_value(k, l, c->x[i], cycle)).e) return x[i];

@@ -40,22 +40,15 @@ static const TdFiring *time_of(TdVkUnit *k, const TdVkLeaf *l, size_t i) {
 
 /* The firings of a leaf, as the schedule cuts them. */
 static void cut(TdVkUnit *k, TdVkLeaf *l) {
-  bool putting = false;
-  for (size_t i = 0; i < l->t->reach.n; i++) {
-    const TdReach *r = &l->t->reach.at[i];
-    if (r->array->kind == TD_CELL_MEMORY) continue;
-    if (!l->firing.n || (putting && !r->write)) {
-      TdVkFiring *f = TD_NEW(k->arena, TdVkFiring);
-      f->time = time_of(k, l, l->firing.n);
-      td_vec_push(k->arena, &l->firing, f);
-      putting = false;
-    }
-    TdVkFiring *f = l->firing.at[l->firing.n - 1];
-    putting |= r->write;
-    if (r->write)
-      td_vec_push(k->arena, &f->put, r);
-    else
-      td_vec_push(k->arena, &f->got, ((TdVkGot){.reach = r}));
+  for (size_t i = 0; i < l->t->firing.n; i++) {
+    const TdTraceFiring *from = &l->t->firing.at[i];
+    TdVkFiring *f = TD_NEW(k->arena, TdVkFiring);
+    f->time = time_of(k, l, i);
+    for (size_t j = 0; j < from->get.n; j++)
+      td_vec_push(k->arena, &f->got, ((TdVkGot){.reach = &l->t->reach.at[from->get.at[j]]}));
+    for (size_t j = 0; j < from->put.n; j++)
+      td_vec_push(k->arena, &f->put, &l->t->reach.at[from->put.at[j]]);
+    td_vec_push(k->arena, &l->firing, f);
   }
 }
 

@@ -65,8 +65,9 @@ typedef struct TdPlaced {
   bool fresh;            /* made in the trace */
   bool buffer;           /* of a block stream, got or taken in the trace: shared memory */
   bool registers, written, filled;
-  bool token;  /* fill is a tensor that was got, not one value for all */
-  bool handed; /* by a stream of blocks, as it is: no element moves */
+  bool token;   /* fill is a tensor that was got, not one value for all */
+  bool partial; /* and a condition may have left what the array held before */
+  bool handed;  /* by a stream of blocks, as it is: no element moves */
   TdTraceValue fill;
   uint32_t filler; /* the node of that write, or what a buffer is got by; or 0 */
   TD_VEC(TdSpot) spot;

@@ -387,6 +387,7 @@ void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v, bool token) {
   p->filled = true;
   p->token = token;
   p->fill = v;
+  p->partial = token && t->guard && !p->fresh;
   p->written = true;
   if (p->registers) return;
   for (int d = 0; !p->handed && d < p->rank; d++)
@@ -407,7 +408,7 @@ void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v, bool token) {
 bool td_trace_drain(TdTrace *t, TdPlaced *p, const TdExpr *view, TdTraceValue *v) {
   int64_t beats = 1, banks = 1, n;
   bool whole = view->type->rank == p->rank;
-  if (p->spot.n || p->registers || t->guard || p->rank == 0) return false;
+  if (p->spot.n || p->registers || t->guard || p->rank == 0 || p->partial) return false;
   for (int d = 0; d < view->type->rank; d++) {
     if (!td_unit_value(t->unit, view->type->dim[d], &n)) return false;
     whole = whole && n == p->extent[d];
