@@ -456,6 +456,26 @@ static bool may_meet(const TdVkLeaf *l, const TdReach *r, const TdReach *w) {
   return !td_trace_is_apart(l->t, p, &p->spot.at[r->spot], &p->spot.at[w->spot], false);
 }
 
+/* Whether token number i, which fills an array in a pipeline, comes after what reads it before in the
+ * text, and before the next iteration reads it: the schedule does not look at that, and may keep
+ * elements in registers meanwhile. */
+static bool is_between(TdVkUnit *k, const TdVkLeaf *l, size_t i) {
+  const TdReach *w = &l->t->reach.at[i];
+  int64_t c = happens(l, w);
+  if (!l->pipe || !w->token || w->spot != TD_TRACE_ALL) return true;
+  for (size_t j = 0; j < l->t->reach.n; j++) {
+    const TdReach *r = &l->t->reach.at[j];
+    if (r->array != w->array || r->write) continue;
+    int64_t at = happens(l, r);
+    if (is_hoisted(r) || (j < i && at > c) || at > c + l->ii || at + l->ii <= c)
+      return td_vunit_refuse(k, "not-built", w->stmt->loc, "copy it into a local of the iteration",
+                             "Verilog of a token that fills %s while iterations beside it read it "
+                             "is not built yet",
+                             w->array->sym->name);
+  }
+  return true;
+}
+
 /* Whether the schedule keeps write number i behind what comes before it in the text: it counts
  * with reads after writes only. */
 static bool is_behind(TdVkUnit *k, const TdVkLeaf *l, size_t i) {
@@ -544,7 +564,8 @@ bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l) {
   for (size_t i = 0; i < t->reach.n; i++) {
     const TdReach *r = &t->reach.at[i];
     if (r->array->kind != TD_CELL_MEMORY || td_vlocal_is(l, r->array)) continue;
-    if (r->write && !r->hidden && (!is_behind(k, l, i) || !write(k, l, r))) return false;
+    bool writes = r->write && !r->hidden;
+    if (writes && !(is_behind(k, l, i) && is_between(k, l, i) && write(k, l, r))) return false;
     if (!is_hoisted(r) || r->array->registers || seen(t, i, r->write)) continue;
     if (!keep(k, l, r, !r->write)) return false;
   }

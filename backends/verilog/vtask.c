@@ -114,13 +114,35 @@ static const TdVl *started(TdVkUnit *k, const TdVkLeaf *l, size_t n, int64_t c) 
   return all;
 }
 
-/* Whether get j of firing number n may happen now, and of which stream: from its own cycle on to
- * that of the start. */
+/* Whether a token is of one and the same stream each time. */
+static bool is_fixed(const TdReach *r) {
+  const TdSpot *s = &r->array->spot.at[r->spot];
+  int64_t c;
+  for (int d = 0; d < r->array->rank; d++)
+    if (!td_sys_is_const(s->at[d], &c)) return false;
+  return true;
+}
+
+/* The first cycle in which a get of firing f may happen: its own; where those before it may not take
+ * place, the firing's first, once its condition is known. */
+static int64_t earliest(const TdVkLeaf *l, const TdVkFiring *f, const TdReach *r) {
+  int64_t own = td_flow_cycle(&l->t->flow, l->t->flow.node.at[r->node].start);
+  int64_t first = f->time->from;
+  if (l->pipe || !is_fixed(r)) return own;
+  if (r->guard) {
+    int64_t known = td_flow_cycle(&l->t->flow, l->t->flow.node.at[r->guard].end);
+    if (known > first) first = known;
+  }
+  return first < own ? first : own;
+}
+
+/* Whether get j of firing number n may happen now, and of which stream: up to the cycle of the
+ * start. */
 static bool may_take(TdVkUnit *k, TdVkLeaf *l, size_t n, TdVkGot *x, const TdVl **may) {
   TdVlModule *m = k->m;
   const TdReach *r = x->reach;
   int64_t at = l->firing.at[n]->time->at;
-  int64_t from = td_flow_cycle(&l->t->flow, l->t->flow.node.at[r->node].start);
+  int64_t from = earliest(l, l->firing.at[n], r);
   *may = NULL;
   for (int64_t c = from < at ? from : at; c <= at; c++) {
     if (!td_vtask_guard(k, l, r, c, &x->on)) return false;

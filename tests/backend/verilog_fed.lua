@@ -137,4 +137,69 @@ t.test("arrays that a token fills under a condition keep what they held", functi
   end
 end)
 
+t.test("a get of a stream whose get before it did not take place is not late", function()
+  for n = 2, 5 do
+    local controls = {}
+    for i = 1, n do controls[i] = i % 3 end
+    runs(false, function(d, C, S, R)
+      d.q = tide.task { function()
+        local v, has = i32(0), i32(0)
+        for i = 0, n - 1 do
+          local c = C:get()
+          R:put(v + c)
+          if has == 0 then
+            v = S:get()
+            has = i32(1)
+          end
+          v = S:get()
+        end
+      end }
+    end, controls, n + 1, n)
+    runs(false, function(d, C, S, R)
+      d.q = tide.task { function()
+        local v, has = i32(0), i32(0)
+        for i = 0, n - 1 do
+          if has == 1 then v = S:get() end
+          if has == 0 then
+            v = S:get()
+            has = i32(1)
+          end
+          local c = C:get()
+          R:put(v + c)
+        end
+      end }
+    end, controls, n, n)
+  end
+end)
+
+t.test("a token fills what the next iteration of a pipeline reads: refused; what its own reads is not", function()
+  for n = 2, 4 do
+    local controls = {}
+    for i = 1, n do controls[i] = i end
+    t.fails(function()
+      runs(true, function(d, C, S, R, Q)
+        d.q = tide.task { function()
+          local v = i32[2](3)
+          for i = 0, n - 1 do
+            local c = C:get()
+            Q:put(c)
+            R:put(v)
+            v:set(S:get())
+          end
+        end }
+      end, controls, n, n, 2, true)
+    end, { code = "not-built", match = "fills v while iterations beside it read it" })
+    runs(true, function(d, C, S, R)
+      d.q = tide.task { function()
+        local v = i32[2](3)
+        for i = 0, n - 1 do
+          local c = C:get()
+          v:set(S:get())
+          if c > 0 then R:put(v) end
+        end
+      end }
+    end, controls, n, n, 2)
+  end
+end)
+
 t.done()
