@@ -456,9 +456,9 @@ static bool may_meet(const TdVkLeaf *l, const TdReach *r, const TdReach *w) {
   return !td_trace_is_apart(l->t, p, &p->spot.at[r->spot], &p->spot.at[w->spot], false);
 }
 
-/* Whether token number i, which fills an array in a pipeline, comes after what reads it before in the
- * text, and before the next iteration reads it: the schedule does not look at that, and may keep
- * elements in registers meanwhile. */
+/* Whether token number i, which fills an array in a pipeline, comes after what reads it before in
+ * the text, and before the next iteration reads it: the schedule does not look at that, and may
+ * keep elements in registers meanwhile. */
 static bool is_between(TdVkUnit *k, const TdVkLeaf *l, size_t i) {
   const TdReach *w = &l->t->reach.at[i];
   int64_t c = happens(l, w);

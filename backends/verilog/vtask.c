@@ -123,8 +123,8 @@ static bool is_fixed(const TdReach *r) {
   return true;
 }
 
-/* The first cycle in which a get of firing f may happen: its own; where those before it may not take
- * place, the firing's first, once its condition is known. */
+/* The first cycle in which a get of firing f may happen: its own; outside of pipelines, where those
+ * before it may not take place, the firing's first, once its condition is known. */
 static int64_t earliest(const TdVkLeaf *l, const TdVkFiring *f, const TdReach *r) {
   int64_t own = td_flow_cycle(&l->t->flow, l->t->flow.node.at[r->node].start);
   int64_t first = f->time->from;

@@ -43,7 +43,7 @@ end
 local function runs(pipeline, ...)
   local d, args = routed(...)
   local s = tide.schedule(d)
-  if pipeline then s:pipeline "q:i" end
+  if pipeline then s:pipeline "q:_" end
   case.run(s, args)
 end
 
@@ -54,7 +54,7 @@ t.test("numbers: a get under what a get told, in a pipeline and beside it", func
     for _, pipeline in ipairs { false, true } do
       runs(pipeline, function(d, C, S, R)
         d.q = tide.task { function()
-          for i = 0, n - 1 do
+          for _ = 0, n - 1 do
             local c = C:get()
             if c >= 1 then
               local v = S:get()
@@ -66,7 +66,7 @@ t.test("numbers: a get under what a get told, in a pipeline and beside it", func
       runs(pipeline, function(d, C, S, R)
         d.q = tide.task { function()
           local v = i32(0)
-          for i = 0, n - 1 do
+          for _ = 0, n - 1 do
             local c = C:get()
             if c >= 1 then v = S:get() end
             R:put(v + c)
@@ -76,10 +76,9 @@ t.test("numbers: a get under what a get told, in a pipeline and beside it", func
     end
     runs(false, function(d, C, S, R)
       d.q = tide.task { function()
-        local c, v = i32(1), i32(0)
-        local left = i32(n)
+        local v, left = i32(0), i32(n)
         while left > 0 do
-          c = C:get()
+          local c = C:get()
           if c >= 1 then v = S:get() end
           if c >= 1 then R:put(v + 16) else R:put(0) end
           left = left - 1
@@ -97,7 +96,7 @@ t.test("arrays that a token fills under a condition keep what they held", functi
       local function keeps(d, C, S, R)
         d.q = tide.task { function()
           local v = i32[wide](4)
-          for i = 0, n - 1 do
+          for _ = 0, n - 1 do
             local c = C:get()
             if c == 3 then v:set(S:get()) end
             R:put(v)
@@ -144,21 +143,21 @@ t.test("a get of a stream whose get before it did not take place is not late", f
     runs(false, function(d, C, S, R)
       d.q = tide.task { function()
         local v, has = i32(0), i32(0)
-        for i = 0, n - 1 do
+        for _ = 0, n - 1 do
           local c = C:get()
           R:put(v + c)
           if has == 0 then
             v = S:get()
             has = i32(1)
           end
-          v = S:get()
+          v = v * 2 + S:get()
         end
       end }
     end, controls, n + 1, n)
     runs(false, function(d, C, S, R)
       d.q = tide.task { function()
         local v, has = i32(0), i32(0)
-        for i = 0, n - 1 do
+        for _ = 0, n - 1 do
           if has == 1 then v = S:get() end
           if has == 0 then
             v = S:get()
@@ -180,7 +179,7 @@ t.test("a token fills what the next iteration of a pipeline reads: refused; what
       runs(true, function(d, C, S, R, Q)
         d.q = tide.task { function()
           local v = i32[2](3)
-          for i = 0, n - 1 do
+          for _ = 0, n - 1 do
             local c = C:get()
             Q:put(c)
             R:put(v)
@@ -192,7 +191,7 @@ t.test("a token fills what the next iteration of a pipeline reads: refused; what
     runs(true, function(d, C, S, R)
       d.q = tide.task { function()
         local v = i32[2](3)
-        for i = 0, n - 1 do
+        for _ = 0, n - 1 do
           local c = C:get()
           v:set(S:get())
           if c > 0 then R:put(v) end
