@@ -43,7 +43,7 @@ end
 local function runs(pipeline, ...)
   local d, args = routed(...)
   local s = tide.schedule(d)
-  if pipeline then s:pipeline "q:_" end
+  if pipeline then s:pipeline "q:i" end
   case.run(s, args)
 end
 
@@ -54,7 +54,7 @@ t.test("numbers: a get under what a get told, in a pipeline and beside it", func
     for _, pipeline in ipairs { false, true } do
       runs(pipeline, function(d, C, S, R)
         d.q = tide.task { function()
-          for _ = 0, n - 1 do
+          for i = 0, n - 1 do -- luacheck: ignore 213
             local c = C:get()
             if c >= 1 then
               local v = S:get()
@@ -66,7 +66,7 @@ t.test("numbers: a get under what a get told, in a pipeline and beside it", func
       runs(pipeline, function(d, C, S, R)
         d.q = tide.task { function()
           local v = i32(0)
-          for _ = 0, n - 1 do
+          for i = 0, n - 1 do -- luacheck: ignore 213
             local c = C:get()
             if c >= 1 then v = S:get() end
             R:put(v + c)
@@ -96,7 +96,7 @@ t.test("arrays that a token fills under a condition keep what they held", functi
       local function keeps(d, C, S, R)
         d.q = tide.task { function()
           local v = i32[wide](4)
-          for _ = 0, n - 1 do
+          for i = 0, n - 1 do -- luacheck: ignore 213
             local c = C:get()
             if c == 3 then v:set(S:get()) end
             R:put(v)
@@ -143,7 +143,7 @@ t.test("a get of a stream whose get before it did not take place is not late", f
     runs(false, function(d, C, S, R)
       d.q = tide.task { function()
         local v, has = i32(0), i32(0)
-        for _ = 0, n - 1 do
+        for i = 0, n - 1 do -- luacheck: ignore 213
           local c = C:get()
           R:put(v + c)
           if has == 0 then
@@ -157,7 +157,7 @@ t.test("a get of a stream whose get before it did not take place is not late", f
     runs(false, function(d, C, S, R)
       d.q = tide.task { function()
         local v, has = i32(0), i32(0)
-        for _ = 0, n - 1 do
+        for i = 0, n - 1 do -- luacheck: ignore 213
           if has == 1 then v = S:get() end
           if has == 0 then
             v = S:get()
@@ -179,7 +179,7 @@ t.test("a token fills what the next iteration of a pipeline reads: refused; what
       runs(true, function(d, C, S, R, Q)
         d.q = tide.task { function()
           local v = i32[2](3)
-          for _ = 0, n - 1 do
+          for i = 0, n - 1 do -- luacheck: ignore 213
             local c = C:get()
             Q:put(c)
             R:put(v)
@@ -191,7 +191,7 @@ t.test("a token fills what the next iteration of a pipeline reads: refused; what
     runs(true, function(d, C, S, R)
       d.q = tide.task { function()
         local v = i32[2](3)
-        for _ = 0, n - 1 do
+        for i = 0, n - 1 do -- luacheck: ignore 213
           local c = C:get()
           v:set(S:get())
           if c > 0 then R:put(v) end
