@@ -95,6 +95,15 @@ static void put_callee_body(Gen *g, const Callee *c) {
   if (c->indexed) g->nloop--;
 }
 
+/* Counts in the state, which is the newest thing, and stores what depends on the count. */
+static void put_count(Gen *g) {
+  const Thing *st = &g->thing[g->nthing - 1], *to = &g->thing[0];
+  const char *count = td_text_fmt(g->arena, "%s[0]", st->name);
+  td_text_line(&g->out, "%s = %s", count, gen_accumulation(g, st->of, count));
+  if ((to->of.type->kind == TD_T_FLOAT) == (st->of.type->kind == TD_T_FLOAT))
+    td_text_line(&g->out, "%s = %s", gen_place(g, to), gen_use(g, to->of, count));
+}
+
 /* Writes a kernel, which c describes but for its name. */
 static void put_callee(Gen *g, Callee *c) {
   Gen outer = *g;
@@ -108,6 +117,7 @@ static void put_callee(Gen *g, Callee *c) {
   g->out.indent++;
   put_parameters(g, c);
   g->out.indent++;
+  if (keeps && g->nthing > c->nparam) put_count(g);
   put_callee_body(g, c);
   g->out.indent--;
   td_text_line(&g->out, "end,");
