@@ -101,7 +101,8 @@ static const char *design_of(Job *j) {
   return td_text_str(&t);
 }
 
-/* Compiles the text aside; the file made. */
+/* Compiles the text aside; the file made. Without -fno-dfg Verilator makes one word of the ports
+ * that instances have side by side by copying what it has of it for each instance. */
 static const char *compile_aside(Job *j) {
   const TdVlogText *t = j->r->text;
   if (!write_file(j, "design.sv", design_of(j)) || !write_file(j, "bench.sv", t->bench) ||
@@ -123,6 +124,7 @@ static const char *compile_aside(Job *j) {
                              path(j, "obj"),
                              "-Wno-fatal",
                              "-Wno-lint",
+                             "-fno-dfg",
                              "-MAKEFLAGS",
                              "OPT_FAST=-O1",
                              design,

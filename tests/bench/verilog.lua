@@ -49,6 +49,16 @@ do
   b.row("a call of 4 x 4, K = 64, in Icarus", wall(function() m(table.unpack(args)) end), "s", 0.5)
 end
 
+if os.execute "command -v verilator >/dev/null" then
+  local P, K = 16, 16384
+  local m = array(P, K):build {target = "verilog", sim = "verilator", check = false, seconds = 600}
+  local args = {tide.random(i8[P][K], 1), tide.random(i8[K][P], 2), i32[P][P](0)}
+  local first = wall(function() m(table.unpack(args)) end)
+  local again = wall(function() m(table.unpack(args)) end)
+  b.row("16 x 16 compiled by Verilator, if it was not kept", first - again, "s", 10)
+  b.row("a call of it with K = 16384, files and all", m.report.cycles / again / 1e6, "Mcycle/s", 1.0, nil, true)
+end
+
 -- Kernels whose cells are compared: the estimate at rtl beside synth_xilinx.
 local kernels = {
   gemm = [[tide.schedule(tide.kernel {A = i8[8][8], B = i8[8][8], C = i32[8][8], function(A, B, C)
