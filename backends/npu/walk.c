@@ -26,6 +26,7 @@ typedef struct Last {
   TD_VEC(Piece) piece;
   const int64_t *map;
   const TdDesc *at;
+  int64_t least, most; /* place of an element in the argument, as shifts go */
 } Last;
 
 typedef struct Walk {
@@ -111,8 +112,48 @@ static bool same_pieces(const Piece *x, const Piece *y, size_t n) {
   return true;
 }
 
-/* The map of a block's elements that its pieces make: each once; NULL: refused. `whose` numbers the
- * pieces' sources. What a host moves is told apart from how far it is shifted. */
+/* The step between places of neighbours along each dimension of a block, of which those that are
+ * not moved are -1; false: it has none, or several. */
+static bool steps_of(const int64_t *map, const TdType *t, int64_t n, int64_t *step) {
+  int64_t inner = 1, extent;
+  for (int d = t->rank; d-- > 0; inner *= extent) {
+    bool found = false;
+    td_type_extent(t, d, &extent);
+    step[d] = 0;
+    for (int64_t i = 0; i + inner < n; i++) {
+      if (i / inner % extent == extent - 1 || map[i] < 0 || map[i + inner] < 0) continue;
+      int64_t by = map[i + inner] - map[i];
+      if (found && by != step[d]) return false;
+      found = true;
+      step[d] = by;
+    }
+    if (!found && extent > 1) return false;
+  }
+  return true;
+}
+
+/* Has a block that an argument fills get what lies between, or beside, the elements that are moved:
+ * nothing reads them. False: they lie on no lines. */
+static bool fill_up(const Walk *w, uint32_t chan, int64_t *map) {
+  const TdNpuChan *c = &w->f->chan.at[chan];
+  int64_t step[TD_MAX_RANK], extent, n = c->count, first = 0;
+  if (!steps_of(map, c->type, n, step)) return false;
+  while (map[first] < 0) first++;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t at = map[first], x = i, y = first;
+    for (int d = c->type->rank; d-- > 0; x /= extent, y /= extent) {
+      td_type_extent(c->type, d, &extent);
+      at += (x % extent - y % extent) * step[d];
+    }
+    if (map[i] >= 0 && map[i] != at) return false;
+    map[i] = at;
+  }
+  return true;
+}
+
+/* The map of a block's elements that its pieces make: each once, where it is not filled up; NULL:
+ * refused. `whose` numbers the pieces' sources. What a host moves is told apart from how far it is
+ * shifted. */
 static const int64_t *map_of(const Walk *w, const Token *t, const int64_t *whose, TdLoc loc) {
   int64_t n = w->f->chan.at[t->chan].count;
   int64_t *map = TD_NEWN(w->f->arena, int64_t, n);
@@ -130,12 +171,11 @@ static const int64_t *map_of(const Walk *w, const Token *t, const int64_t *whose
       if (me(w)->role == TD_NPU_MEM) *cell += p->src;
     }
   }
-  for (int64_t i = 0; i < n; i++)
-    if (map[i] < 0) {
-      refuse(w, "npu-copy", loc, "an element of a block is not moved: a DMA moves all");
-      return NULL;
-    }
-  return map;
+  bool all = true;
+  for (int64_t i = 0; i < n; i++) all &= map[i] >= 0;
+  if (all || (t->slot && me(w)->role == TD_NPU_HOST && fill_up(w, t->chan, map))) return map;
+  refuse(w, "npu-copy", loc, "an element of a block is not moved: a DMA moves all");
+  return NULL;
 }
 
 static Last *last_of(Walk *w, uint32_t chan) {
@@ -144,6 +184,14 @@ static Last *last_of(Walk *w, uint32_t chan) {
   Last l = {.chan = chan};
   td_vec_push(w->f->arena, &w->last, l);
   return &w->last.at[w->last.n - 1];
+}
+
+/* Whether all that a block came to lies in the argument of its pieces. */
+static bool is_within(const Walk *w, const Last *l, const Piece *p) {
+  const TdUnit *d = w->f->design;
+  int64_t n = 0;
+  td_type_count(td_unit_type(w->f->prog->store->session, d, d->param[p->param].type), &n);
+  return l->least + p->src >= 0 && l->most + p->src < n;
 }
 
 /* Notes what a block came to: a move of a host task. */
@@ -171,8 +219,15 @@ static bool note_move(Walk *w, Token *t, TdLoc loc) {
     l = last_of(w, t->chan);
     l->at = at;
     l->piece.n = 0;
+    l->least = l->most = map[0];
+    for (int64_t i = 0; i < w->f->chan.at[t->chan].count; i++) {
+      l->least = map[i] < l->least ? map[i] : l->least;
+      l->most = map[i] > l->most ? map[i] : l->most;
+    }
     for (size_t i = 0; i < t->piece.n; i++) td_vec_push(a, &l->piece, p[i]);
   }
+  if (!is_within(w, l, p))
+    return refuse(w, "npu-copy", loc, "an element of a block is not moved: a DMA moves all");
   TdNpuMove m = {t->chan, p[0].param, l->at, p[0].src};
   td_vec_push(a, &me(w)->move, m);
   return true;
