@@ -1,5 +1,6 @@
 -- npu_case.lua - a design or schedule on an NPU: its build gives the bits of the CPU, its two texts say the same, and
 -- pass mlir-opt where that is installed.
+local lines = require "code_lines"
 local shell = require "shell"
 local t = require "tap"
 local tide = require "tide"
@@ -92,55 +93,57 @@ function M.wide(T, seed)
   return x
 end
 
--- Attention: a task for each head, block of queries and block of keys; scores, weights and parts of the result go by
--- streams.
-M.attention = [[local H, N, D, q, k, causal = z.H, z.N, z.D, z.q, z.k, z.causal
-  local P, J, by = N // q, N // k, 1 / math.sqrt(D)
-  return tide.design(function(d)
-    local $score, weight = d:stream(tide.f32[q][k], {H, P, J}), d:stream(T[q][k], {H, P, J})
-    local part, scale = d:stream(tide.f32[q][D], {H, P, J}), d:stream(tide.f32[q], {H, P})
-    local total = d:stream(tide.f32[q], {H, P})
-    d.$scores = task {
-      map = {H, P, J}, $Q = T[H][N][D]:layout "S0S1R", $K = T[H][D][N]:layout "S0RS2",
-      function($Q, $K, h, i, j) $score[h][i][j]:put(tide.matmul($Q[0], $K[0], {acc = tide.f32}) * by) end,
-    }
-    d.$softmax = task {map = {H, P}, function(h, i)
-      local m, l = tide.f32[q](-math.huge), tide.f32[q](0)
-      for j in grid(J) do
-        local s, w, e = $score[h][i][j]:get(), T[q][k](), tide.f32[q]()
-        local x = tide.f32[q][k]()
-        for r, c in grid(q, k) do
-          x[r][c] = s[r][c]
-          if causal and j * k + c > i * q + r then x[r][c] = -math.huge end
-        end
-        for r in grid(q) do
-          local peak, sum = m[r], tide.f32(0)
-          for c in grid(k) do peak = tide.max(peak, x[r][c]) end
-          for c in grid(k) do
-            w[r][c] = T(tide.exp(x[r][c] - peak))
-            sum = sum + w[r][c]
-          end
-          e[r] = tide.exp(m[r] - peak)
-          l[r] = l[r] * e[r] + sum
-          m[r] = peak
-        end
-        scale[h][i]:put(e)
-        weight[h][i][j]:put(w)
-      end
-      total[h][i]:put(l)
-    end}
-    d.values = task {map = {H, P, J}, $V = T[H][N][D]:layout "S0S2R",
-      function($V, h, i, j) part[h][i][j]:put(tide.matmul(weight[h][i][j]:get(), $V[0], {acc = tide.f32})) end}
-    d.acc = task {map = {H, P}, $O = T[H][N][D]:layout "S0S1R", function($O, h, i)
-      local out, o = tide.f32[q][D](0), T[q][D]()
-      for j in grid(J) do
-        local e, p = scale[h][i]:get(), part[h][i][j]:get()
-        for r, c in grid(q, D) do out[r][c] = out[r][c] * e[r] + p[r][c] end
-      end
-      local l = total[h][i]:get()
-      for r, c in grid(q, D) do o[r][c] = T(out[r][c] / l[r]) end
-      for r, c in grid(q, D) do $O[0][r][c] = o[r][c] end
-    end}
-  end)]]
+--- A design of text: a task on the host sends A, i32[4], by the first of streams of blocks of 4, and one puts what
+--- comes by the last into B; `middle` is between. Its second argument is f there.
+function M.around(streams, middle)
+  local first, last = streams:match "^%w+", streams:match "%w+$"
+  local each = {}
+  for _ in streams:gmatch "%w+" do each[#each + 1] = "d:stream(i32[4], {block = true})" end
+  return assert(load(([[
+    local tide, f = ...
+    local i32, task, grid = tide.i32, tide.task, tide.grid
+    return tide.design(function(d)
+      local %s = %s
+      d.send = task { --@ host
+        A = i32[4], function(A)
+          local o = %s:slot()
+          for i in grid(4) do o[i] = A[i] end
+          %s:put(o)
+        end}
+      %s
+      d.back = task { --@ host
+        B = i32[4], function(B)
+          local x = %s:get()
+          for i in grid(4) do B[i] = x[i] end
+        end}
+    end)]]):format(streams, table.concat(each, ", "), first, first, middle, last), "=around"))
+end
+
+-- Text with `from` once, which becomes `to`.
+local function edit(text, from, to)
+  local at, last = text:find(from, 1, true)
+  assert(at and not text:find(from, last + 1, true), from)
+  return text:sub(1, at - 1) .. to .. text:sub(last + 1)
+end
+
+-- Attention as its example has it, of a type T and with rows that do not see those behind them, where z.causal says so;
+-- its tasks, arguments and a stream may be named otherwise.
+local function attention()
+  local source = table.concat(lines.attention, "\n"):match "^(.-\nend%))"
+  source = edit(source, "local attention = ", "return ")
+  source = edit(source, "local s, w, e = score[h][i][j]:get(), bf16[q][k](), f32[q]()", [[
+      local all, w, e, s = score[h][i][j]:get(), bf16[q][k](), f32[q](), f32[q][k]()
+      for r, c in grid(q, k) do
+        s[r][c] = all[r][c]
+        if causal and j * k + c > i * q + r then s[r][c] = -math.huge end
+      end]])
+  for _, name in ipairs {"scores", "score", "softmax", "Q", "K", "V", "O"} do
+    source = source:gsub("%f[%w_]" .. name .. "%f[^%w_]", "$" .. name)
+  end
+  return [[local H, N, D, q, k, causal, bf16, f32 = z.H, z.N, z.D, z.q, z.k, z.causal, z.T, tide.f32
+    local P, J, by = N // q, N // k, 1 / math.sqrt(D)
+    ]] .. source
+end
+M.attention = attention()
 
 return M

@@ -95,18 +95,7 @@ end)
 
 -- A core whose blocks come back to it by way of a task on the host, or of one in the row of the memories.
 local function ring(mark)
-  return load(([[
-    local tide = ...
-    local i32, task, grid = tide.i32, tide.task, tide.grid
-    return tide.design(function(d)
-      local S, U = d:stream(i32[4], {block = true}), d:stream(i32[4], {block = true})
-      local V, W = d:stream(i32[4], {block = true}), d:stream(i32[4], {block = true})
-      d.send = task { --@ host
-        A = i32[4], function(A)
-          local o = S:slot()
-          for i in grid(4) do o[i] = A[i] end
-          S:put(o)
-        end}
+  return npu_case.around("S, U, V, W", ([[
       d.core = task {function()
         local x, o = S:get(), U:slot()
         for i in grid(4) do o[i] = x[i] * 2 end
@@ -120,13 +109,7 @@ local function ring(mark)
           local x, o = U:get(), V:slot()
           for i in grid(4) do o[i] = x[i] end
           V:put(o)
-        end}
-      d.back = task { --@ host
-        B = i32[4], function(B)
-          local x = W:get()
-          for i in grid(4) do B[i] = x[i] end
-        end}
-    end)]]):format(mark), "=ring")(tide)
+        end}]]):format(mark))(tide)
 end
 
 t.test("a cycle by way of the host", function()

@@ -1,6 +1,7 @@
 -- npu_tools.lua - what an NPU build cannot run: kernels that do not load, functions without a model, blocks whose
 -- number data decides; each beside what runs.
 local shell = require "shell"
+local npu_case = require "npu_case"
 local t = require "tap"
 local tide = require "tide"
 local i32, task, grid = tide.i32, tide.task, tide.grid
@@ -72,27 +73,12 @@ end)
 
 t.test("a function without a model, and a kernel", function()
   local foreign = tide.extern {library = "libm.so.6", symbol = "abs", i32(i32)}
-  local d = load([[local tide, twice = ...
-    local i32, task, grid = tide.i32, tide.task, tide.grid
-    return tide.design(function(d)
-      local Z, Y = d:stream(i32[4], {block = true}), d:stream(i32[4], {block = true})
-      d.go = task { --@ host
-        A = i32[4], function(A)
-          local o = Z:slot()
-          for i in grid(4) do o[i] = A[i] end
-          Z:put(o)
-        end}
+  local d = npu_case.around("Z, Y", [[
       d.core = task {function()
         local x, o = Z:get(), Y:slot()
-        for i in grid(4) do o[i] = twice(x[i]) end
+        for i in grid(4) do o[i] = f(x[i]) end
         Y:put(o)
-      end}
-      d.back = task { --@ host
-        B = i32[4], function(B)
-          local x = Y:get()
-          for i in grid(4) do B[i] = x[i] end
-        end}
-    end)]], "=call")
+      end}]])
   t.fails(function() d(tide, foreign):build {target = "npu"} end, {code = "npu-extern", match = "has no model to run"})
 end)
 
