@@ -44,4 +44,30 @@ end, uneven, function(a, z)
   end)
 end, nil, {builds = true})
 
+for _, driven in ipairs {false, true} do
+  local from = driven and "a driver sends" or "are in it"
+  try(("a table whose edges %s, the field loaded apart"):format(from), function(map)
+    local V, H, W, y, x, xx = Param("V", i16, 2), Param "H", Param "W", Var "y x xx"
+    local D, load, edge = Func("D load edge", i32)
+    D[-1][-1] = 0
+    D[y][-1] = y
+    D[-1][x] = 2 * x
+    D[y][x] = max(D[y - 1][x], max(D[y][x - 1], D[y - 1][x - 1] - 1)) + i32(V[y][x])
+    D:set_bounds(y, 0, H, x, 0, W)
+    if map then
+      D:tile(x, xx, 3):unroll(xx):relay(D, {1}):isolate_producer_chain(V, load)
+      if driven then D:isolate_producer_chain(D, edge):isolate_consumer_chain(D, edge) end
+    end
+    return D, {}
+  end, uneven, function(a, z)
+    local d = {[-1] = {[-1] = 0}}
+    for x = 0, z.W - 1 do d[-1][x] = 2 * x end
+    for y = 0, z.H - 1 do
+      d[y] = {[-1] = y}
+      for x = 0, z.W - 1 do d[y][x] = math.max(d[y - 1][x], d[y][x - 1], d[y - 1][x - 1] - 1) + a.V[y][x] end
+    end
+    return rows(z.H, z.W, function(y, x) return d[y][x] end)
+  end, nil, {builds = "clock"})
+end
+
 t.done()
