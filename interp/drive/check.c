@@ -133,9 +133,13 @@ static bool take_small(TdTrial *t, TdCheck *c, Tried *tried, const TdEvalOptions
   for (int run = 0; run < SMALL_RUNS; run++) {
     size_t n = 1;
     if (!td_trial_next(t, run, &x[0], &y[0])) break;
-    const TdProg *chosen_x = x[0], *chosen_y = y[0];
-    bool apart = td_trial_apart(t, chosen_x, x, y, &n);
-    if (!apart) n = 1, x[0] = chosen_x, y[0] = chosen_y;
+    TdPair chosen = {.arena = t->arena, .x = x[0], .y = y[0], .o = o};
+    bool apart = td_trial_apart(t, chosen.x, x, y, &n);
+    if (!apart) {
+      n = 1;
+      x[0] = chosen.x;
+      y[0] = chosen.y;
+    }
     for (size_t i = 0; i < n; i++) {
       TdPair p = {.arena = t->arena, .x = x[i], .y = y[i], .o = o};
       if (!take_choice(t, &p, c, tried)) return false;
