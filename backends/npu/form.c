@@ -146,7 +146,7 @@ static bool check_ends(const TdNpuForm *f) {
   return true;
 }
 
-TdNpuForm *td_npu_form_of(TdArena *a, const TdProg *p, TdDiag *d) {
+TdNpuForm *td_npu_form_of(TdArena *a, const TdProg *p, const TdDevice *device, TdDiag *d) {
   const TdUnit *root = td_prog_root(p);
   TdNpuForm *f = TD_NEW(a, TdNpuForm);
   *f = (TdNpuForm){.arena = a,
@@ -164,6 +164,7 @@ TdNpuForm *td_npu_form_of(TdArena *a, const TdProg *p, TdDiag *d) {
     if (!add_stream(f, &root->stream[i])) return NULL;
   for (size_t i = 0; i < root->nrun; i++)
     if (!add_run(f, &root->run[i])) return NULL;
+  if (!td_npu_place_check(f, device)) return NULL;
   for (uint32_t i = 0; i < f->inst.n; i++)
     if (!td_npu_walk(f, i)) return NULL;
   return check_ends(f) ? f : NULL;

@@ -85,8 +85,12 @@ typedef struct TdNpuForm {
 /* blocks.c: p, whose streams of tensors are streams of blocks. */
 const TdProg *td_npu_blocks(TdArena *a, const TdProg *p);
 
-/* The design that is p's root, owned by a; NULL with d filled: it is not in NPU form. */
-TdNpuForm *td_npu_form_of(TdArena *a, const TdProg *p, TdDiag *d);
+/* The design that is p's root, owned by a; NULL with d filled: it is not in NPU form, or its marks
+ * name no tiles of the device. */
+TdNpuForm *td_npu_form_of(TdArena *a, const TdProg *p, const TdDevice *device, TdDiag *d);
+/* place.c: whether marks name tiles that the device has, and cores that no other task has. False
+ * with the diagnostic filled. */
+bool td_npu_place_check(const TdNpuForm *f, const TdDevice *device);
 
 /* walk.c: does what instance `inst` of the form does, as far as streams and copies go. False with
  * the diagnostic filled. */

@@ -47,7 +47,7 @@ static bool make_part(const TdBuild *b, const TdProg *p, const TdUnit *design, c
   size_t at = 0;
   while (p->unit[at] != design) at++;
   p = td_prog_new(p->store, p->unit, at + 1);
-  TdNpuForm *f = td_npu_form_of(b->arena, p, b->diag);
+  TdNpuForm *f = td_npu_form_of(b->arena, p, device_of(b), b->diag);
   TdNpuPlan *plan = f ? td_npu_plan_of(f, device_of(b)) : NULL;
   TdNpuSequence *s = plan ? td_npu_sequence_of(plan) : NULL;
   const TdMlirOp *op = s ? td_npu_emit(m, name, plan, s, k) : NULL;

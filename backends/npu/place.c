@@ -24,9 +24,9 @@ typedef struct Place {
   int64_t (*use)[2]; /* scratch: streams to and from each core by DMA */
 } Place;
 
-static bool is_taken(const TdNpuPlan *p, int64_t col, int64_t row, const TdNpuInst *but) {
-  for (size_t i = 0; i < p->form->inst.n; i++) {
-    const TdNpuInst *x = &p->form->inst.at[i];
+static bool is_taken(const TdNpuForm *f, int64_t col, int64_t row, const TdNpuInst *but) {
+  for (size_t i = 0; i < f->inst.n; i++) {
+    const TdNpuInst *x = &f->inst.at[i];
     if (x != but && x->role != TD_NPU_HOST && x->placed && x->col == col && x->row == row)
       return true;
   }
@@ -34,19 +34,26 @@ static bool is_taken(const TdNpuPlan *p, int64_t col, int64_t row, const TdNpuIn
 }
 
 /* Whether a mark names a tile that the device has, and no other task's. */
-static bool check_place(const TdNpuPlan *p, const TdNpuInst *x) {
-  const TdDevice *v = p->device;
+static bool check_place(const TdNpuForm *f, const TdDevice *v, const TdNpuInst *x) {
   if (x->col < 0 || x->col >= v->cols || x->row < 1 || x->row >= v->rows) {
-    td_diag_set(p->form->diag, TD_UNSUPPORTED, "npu-place", x->run->loc,
+    td_diag_set(f->diag, TD_UNSUPPORTED, "npu-place", x->run->loc,
                 "%s is placed at column %lld, row %lld; %s has columns 0 to %d, rows 1 to %d",
                 x->name, (long long)x->col, (long long)x->row, v->name, v->cols - 1, v->rows - 1);
     return false;
   }
-  if (x->role == TD_NPU_MEM || !is_taken(p, x->col, x->row, x)) return true;
-  td_diag_set(p->form->diag, TD_ILLEGAL, "npu-place", x->run->loc,
+  if (x->role == TD_NPU_MEM || !is_taken(f, x->col, x->row, x)) return true;
+  td_diag_set(f->diag, TD_ILLEGAL, "npu-place", x->run->loc,
               "%s is placed at column %lld, row %lld, where another task is: a core runs one",
               x->name, (long long)x->col, (long long)x->row);
   return false;
+}
+
+bool td_npu_place_check(const TdNpuForm *f, const TdDevice *device) {
+  for (size_t i = 0; i < f->inst.n; i++) {
+    const TdNpuInst *x = &f->inst.at[i];
+    if (x->placed && x->role != TD_NPU_HOST && !check_place(f, device, x)) return false;
+  }
+  return true;
 }
 
 /* ---- cost ---- */
@@ -219,7 +226,7 @@ static void sort_tasks(Place *k, uint32_t *todo, size_t n) {
 }
 
 /* Places what has no mark. */
-static bool place_rest(TdNpuPlan *p) {
+bool td_npu_place(TdNpuPlan *p) {
   TdNpuForm *f = p->form;
   TdArena *a = f->arena;
   size_t cells = (size_t)(p->device->cols * p->device->rows), n = 0;
@@ -232,7 +239,7 @@ static bool place_rest(TdNpuPlan *p) {
   k.row = TD_NEWN(a, int64_t, cells);
   for (int64_t col = 0; col < p->device->cols; col++)
     for (int64_t row = 2; row < p->device->rows; row++) {
-      if (is_taken(p, col, row, NULL)) continue;
+      if (is_taken(p->form, col, row, NULL)) continue;
       k.col[k.ntile] = col;
       k.row[k.ntile++] = row;
     }
@@ -263,10 +270,3 @@ static bool place_rest(TdNpuPlan *p) {
   return true;
 }
 
-bool td_npu_place(TdNpuPlan *p) {
-  for (size_t i = 0; i < p->form->inst.n; i++)
-    if (p->form->inst.at[i].placed && p->form->inst.at[i].role != TD_NPU_HOST &&
-        !check_place(p, &p->form->inst.at[i]))
-      return false;
-  return place_rest(p);
-}

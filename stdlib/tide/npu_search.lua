@@ -51,16 +51,19 @@ local function reduced_axis(task)
   end
 end
 
--- Whether all instances of a design fit on the device's cores.
-local function fits(state)
-  local n = 0
+-- Instances of a design that are on cores.
+local function instances_of(state)
+  local all = 0
   for _, t in ipairs(core.tasks(state.s)) do
-    local instances = t.host and 0 or 1
-    for _, e in ipairs(t.map) do instances = instances * e end
-    n = n + instances
+    local n = t.host and 0 or 1
+    for _, e in ipairs(t.map) do n = n * e end
+    all = all + n
   end
-  return n <= state.device.cores
+  return all
 end
+
+-- Whether all instances of a design fit on the device's cores.
+local function fits(state) return instances_of(state) <= state.device.cores end
 
 -- Folds each axis that only adds up, and the task that adds.
 local function fold(state)
@@ -282,14 +285,47 @@ local forms = {
   { inject = false, coalesce = false, axis = 0 },
 }
 
+-- ---- bounds
+
+-- The products that a core makes in a cycle at most, of the types of what a design's tasks hold.
+local function rate_of(state)
+  local held, most = {}, 1
+  for _, t in ipairs(core.tasks(state.s)) do
+    for _, list in ipairs { t.arguments, t.locals } do
+      for _, x in ipairs(list) do held[(x.elem or ""):gsub("^tide%.int%([2-7]%)$", "i8")] = true end
+    end
+  end
+  for _, row in ipairs(state.device.macs) do
+    if held[row.a] and held[row.b] then most = math.max(most, row.macs * core.model().VECTOR.value) end
+  end
+  return most
+end
+
+-- Notes in `known` what a build was found to take: the least cycles, and the products that its other mappings make too.
+local function note(known, report)
+  local n = 0
+  for _, t in ipairs(report.tasks) do n = n + t.multiplies end
+  known.products = math.max(known.products, n)
+  known.least = math.min(known.least or math.huge, report.cycles)
+end
+
+-- Whether no form of a mapped design can take less than what is known: its cores cannot multiply as fast.
+local function is_slower(known, state)
+  return known.least and known.products / (instances_of(state) * rate_of(state)) >= known.least
+end
+
 -- What a design takes on the model.
 local function simulate(state)
   return state.s:build { target = "npu", device = state.options.device, tool = false }:simulate()
 end
 
 -- Its cycles; nil and why: it cannot be built, or does not end. Builds are large: none outlives its figure.
-local function cycles_of(state)
-  local ok, result = pcall(function() return simulate(state).cycles end)
+local function cycles_of(state, known)
+  local ok, result = pcall(function()
+    local report = simulate(state)
+    note(known, report)
+    return report.cycles
+  end)
   collectgarbage()
   if ok then return result end
   return nil, result
@@ -297,11 +333,13 @@ end
 
 local MOST_GRIDS = 5
 
--- What the search of a schedule comes to: the best state, or nil and the last reason.
-local function best_of(npu, s, options)
+-- What the search of a schedule comes to: the best state, or nil and the last reason. `known` has the least cycles of
+-- the searches before this one, of which only the best is asked for.
+local function best_of(npu, s, options, known)
   local device = core.device(options.device)
   local first = { s = s:fork(), did = {}, device = device, options = options, key = "" }
   local why
+  known.products = 0
   fold(first)
   local function moves(state)
     local list = {}
@@ -318,10 +356,14 @@ local function best_of(npu, s, options)
       next.mapped, next.key = map(next, move.mapping) ~= nil, ("map %d"):format(move.number)
       return next.mapped and { state = next, key = next.key, rank = { 0, move.number } } or nil
     end
+    if is_slower(known, next) then
+      why = "cores are too few to take less than was found"
+      return nil
+    end
     next.form = forms[move.form]
     bring(npu, next)
     next.key = ("%s form %d %s"):format(state.key, move.form, next.s:log())
-    local cycles, reason = cycles_of(next)
+    local cycles, reason = cycles_of(next, known)
     why, next.cycles = cycles and why or reason, cycles
     return cycles and { state = next, key = next.key, rank = { 1, cycles }, cost = { cycles } } or nil
   end
@@ -341,7 +383,7 @@ function search.run(npu, s, options)
   for k in pairs(options) do
     if not known[k] then refusal.raise("option", ("a search for an NPU takes no option '%s'"):format(k)) end
   end
-  local found, why = best_of(npu, s, options)
+  local found, why = best_of(npu, s, options, {})
   if not found then
     refusal.raise("infeasible", "no schedule for " .. options.device .. " was found",
       why and "the last one: " .. tostring(why):match "[^\n]*")
@@ -369,7 +411,7 @@ end
 
 --- See tide.npu.tune.
 function search.tune(npu, make, sizes, tiles, options)
-  local names, why = { "m", "n", "k" }, nil
+  local names, known, why = { "m", "n", "k" }, {}, nil
   local ask = { device = options.device or "npu1", reassociate = options.reassociate ~= false, grids = options.grids }
   local start = combinations(tiles, names)
   local list = {}
@@ -391,7 +433,7 @@ function search.tune(npu, make, sizes, tiles, options)
       why = design
       return nil
     end
-    local found, reason = best_of(npu, tide.schedule(design), ask)
+    local found, reason = best_of(npu, tide.schedule(design), ask, known)
     if not found then
       why = reason
       return nil
