@@ -301,17 +301,22 @@ local function rate_of(state)
   return most
 end
 
--- Notes in `known` what a build was found to take: the least cycles, and the products that its other mappings make too.
-local function note(known, report)
-  local n = 0
-  for _, t in ipairs(report.tasks) do n = n + t.multiplies end
-  known.products = math.max(known.products, n)
+-- Notes in `known` what a build of a form was found to take: the least cycles, and what its other mappings do too: the
+-- products that all forms make, the cycles that cores compute with or without kernels of the device.
+local function note(known, form, report)
+  local products, busy = 0, 0
+  for _, t in ipairs(report.tasks) do products, busy = products + t.multiplies, busy + t.busy end
+  known.products = math.max(known.products, products)
+  known.busy[form.inject] = math.min(known.busy[form.inject] or math.huge, busy)
   known.least = math.min(known.least or math.huge, report.cycles)
 end
 
--- Whether no form of a mapped design can take less than what is known: its cores cannot multiply as fast.
-local function is_slower(known, state)
-  return known.least and known.products / (instances_of(state) * rate_of(state)) >= known.least
+-- Whether a mapped design can take no less in a form than what is known: its cores cannot multiply as fast, or compute
+-- for longer. What is around the loops of a task differs by mapping, so that half of that is counted.
+local function is_slower(known, state, form)
+  local cores = instances_of(state)
+  local bound = math.max(known.products / rate_of(state), (known.busy[form.inject] or 0) / 2)
+  return known.least and bound / cores >= known.least
 end
 
 -- What a design takes on the model.
@@ -323,7 +328,7 @@ end
 local function cycles_of(state, known)
   local ok, result = pcall(function()
     local report = simulate(state)
-    note(known, report)
+    note(known, state.form, report)
     return report.cycles
   end)
   collectgarbage()
@@ -339,7 +344,7 @@ local function best_of(npu, s, options, known)
   local device = core.device(options.device)
   local first = { s = s:fork(), did = {}, device = device, options = options, key = "" }
   local why
-  known.products = 0
+  known.products, known.busy = 0, {}
   fold(first)
   local function moves(state)
     local list = {}
@@ -356,8 +361,8 @@ local function best_of(npu, s, options, known)
       next.mapped, next.key = map(next, move.mapping) ~= nil, ("map %d"):format(move.number)
       return next.mapped and { state = next, key = next.key, rank = { 0, move.number } } or nil
     end
-    if is_slower(known, next) then
-      why = "cores are too few to take less than was found"
+    if is_slower(known, next, forms[move.form]) then
+      why = "the cores would compute for longer than what was found takes"
       return nil
     end
     next.form = forms[move.form]
