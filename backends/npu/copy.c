@@ -39,14 +39,14 @@ static bool frame_of(const TdNpuCopies *w, TdSym sym, Frame *x) {
   const TdNpuForm *f = w->f;
   const TdNpuInst *inst = &f->inst.at[w->inst];
   const TdType *block = td_map_getp(&w->block, sym);
+  const TdParam *p = td_unit_param(inst->kernel, sym);
+  const TdRunArg *b = inst->run->bind;
+  if (!block && !p) return false;
   *x = (Frame){.sym = sym};
   if (block) {
     lay_out(x, inst, block, block, NULL);
     return true;
   }
-  const TdParam *p = td_unit_param(inst->kernel, sym);
-  const TdRunArg *b = inst->run->bind;
-  if (!p) return false;
   while (b->param != sym) b++;
   TdSession *ss = f->prog->store->session;
   lay_out(x, inst, td_unit_type(ss, inst->kernel, p->type),
