@@ -269,4 +269,3 @@ bool td_npu_place(TdNpuPlan *p) {
   }
   return true;
 }
-
