@@ -87,7 +87,9 @@ static void take_outputs(lua_State *L, TdStpBox *b, int first) {
 
 /* step.graph(build) */
 static int l_graph(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TFUNCTION);
+  if (!lua_isfunction(L, 1))
+    td_bind_fail(L, "argument", "step.graph takes a function that makes streams, not %s",
+                 td_bind_words(L, 1));
   lua_settop(L, 1);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &building_key);
   if (!lua_isnil(L, -1)) td_bind_fail(L, "step-nested", "a graph is not built inside of another");

@@ -162,6 +162,7 @@ wrong("a loop closed with another stream", "step-shape",
 
 t.test("operators outside of a graph, graphs inside of graphs, loops closed twice, other results", function()
   t.eq(select(2, pcall(step.sink, nil)).code, "step-outside")
+  for _, x in ipairs { 3, "x", {} } do t.eq(select(2, pcall(step.graph, x)).code, "argument") end
   t.eq(select(2, pcall(step.graph, function() step.graph(function() end) end)).code, "step-nested")
   t.eq(select(2, pcall(step.graph, function() return 1 end)).code, "step-output")
   t.eq(select(2, pcall(step.graph, function()
