@@ -44,6 +44,25 @@ t.test("? is one page of names in groups, ?group says what each does", function(
   t.has(session "?commands", "Takes the last step back")
 end)
 
+t.test("?modules lists the modules of stdlib; each tells what it is for, and its functions", function()
+  local page, n = session "?modules", 0
+  for name, text in page:gmatch "\n?  (%l%w*) +(%u[^\n]+)\n" do
+    local said = session("?" .. name)
+    local library = text:find "^A library of templates"
+    t.has(said, library and name .. ": templates of tide." .. name or text)
+    t.has(said, library and "?name tells more" or ("functions (?%s."):format(name))
+    n = n + 1
+  end
+  t.ok(n >= 10, page)
+  t.has(session "?modules", "DataMaestro")
+  t.has(session "?t2s", "Const \"II JJ\" are sizes")
+  t.eq(session("t2s = 3", "?t2s"):match "^[^\n]*", "t2s: 3")
+end)
+
+t.test("a value that ends an input is asked for at its line", function()
+  t.has(session('m = require "tide.maestro"', "m.system { m = 8 }"), "    1 | m.system { m = 8 }")
+end)
+
 t.test("?x tells what a value is and can do", function()
   local text = session("x = i32[2](1)", "?x")
   t.has(text, "is a tensor")

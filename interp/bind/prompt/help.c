@@ -160,16 +160,6 @@ static void show_targets(TdText *out) {
   }
 }
 
-/* Puts the lines of source id from `first` to `last`. */
-static void put_lines(TdText *out, const TdSources *s, uint32_t id, int first, int last) {
-  size_t n;
-  for (int i = first; i <= last; i++) {
-    const char *line = td_sources_line(s, id, (uint32_t)i, &n);
-    td_text_putn(out, line, n);
-    td_text_putc(out, '\n');
-  }
-}
-
 bool td_help_source(lua_State *L, TdText *out, const char *name) {
   lua_Debug ar;
   lua_pushglobaltable(L);
@@ -183,7 +173,7 @@ bool td_help_source(lua_State *L, TdText *out, const char *name) {
   uint32_t id = td_sources_find(s, ar.source);
   if (!id || ar.linedefined < 1) return false;
   td_text_putf(out, "%s:%d:\n", td_sources_name(s, id), ar.linedefined);
-  put_lines(out, s, id, ar.linedefined, ar.lastlinedefined);
+  td_help_put_lines(out, s, id, ar.linedefined, ar.lastlinedefined);
   return true;
 }
 
@@ -231,35 +221,33 @@ static void show_class(lua_State *L, TdText *out, int idx) {
   lua_pop(L, 2);
 }
 
-/* The comment above the definition of the Lua function at idx, where its source is known. */
-static bool show_comment(lua_State *L, TdText *out, int idx) {
-  lua_Debug ar;
-  if (lua_type(L, idx) != LUA_TFUNCTION || lua_iscfunction(L, idx)) return false;
-  lua_pushvalue(L, idx);
-  lua_getinfo(L, ">S", &ar);
-  const TdSources *s = td_bind_enter(L)->session->sources;
-  uint32_t id = td_sources_find(s, ar.source);
-  size_t n;
-  int first = ar.linedefined;
-  while (id && first > 1 && strncmp(td_sources_line(s, id, (uint32_t)first - 1, &n), "--", 2) == 0)
-    first--;
-  if (!id || first == ar.linedefined) return false;
-  put_lines(out, s, id, first, ar.linedefined);
-  return true;
-}
-
 /* What the value of a path of globals is, and can do, for names that are not documented. */
 static bool show_global(lua_State *L, TdText *out, const char *name) {
   push_path(L, name);
   bool known = !lua_isnil(L, -1);
-  if (known && !show_comment(L, out, lua_gettop(L))) {
+  int idx = lua_gettop(L);
+  if (known && !td_help_show_comment(L, out, idx) && !td_help_show_module(L, out, name, idx)) {
     td_text_putf(out, "%s: ", name);
-    td_show_value(L, out, -1, false);
+    td_show_value(L, out, idx, false);
     if (out->at[out->n - 1] != '\n') td_text_putc(out, '\n');
-    show_class(L, out, lua_gettop(L));
+    show_class(L, out, idx);
   }
-  lua_pop(L, 1);
+  lua_settop(L, idx - 1);
   return known;
+}
+
+/* What the module tide.NAME of stdlib says of itself, unless a global of that name is another. */
+static bool show_stdlib(lua_State *L, TdText *out, const char *name) {
+  bool found = false;
+  int top = lua_gettop(L);
+  for (size_t i = 0; td_help_modules[i]; i++) found |= strcmp(td_help_modules[i], name) == 0;
+  if (!found) return false;
+  td_stdlib_push_module(L, lua_pushfstring(L, "tide.%s", name));
+  push_path(L, name);
+  found = (lua_isnil(L, -1) || lua_rawequal(L, -1, -2)) &&
+          td_help_show_module(L, out, name, lua_gettop(L) - 1);
+  lua_settop(L, top);
+  return found;
 }
 
 /* ---- search ---- */
@@ -342,7 +330,7 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
   }
   if (td_stp_show_help(out, name)) return true;
   const char *stem = strrchr(name, ':');
-  bool found = false, builds = false;
+  bool found = show_stdlib(L, out, name), builds = false;
   for (size_t q = 0; q < NKINDS; q++) {
     const TdPrim *p = td_kind_find(kinds[q], stem ? stem + 1 : name);
     if (p && found) td_text_putf(out, "of a %s:\n", kinds[q]->name);
@@ -359,8 +347,13 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
   }
   if (builds) show_targets(out);
   found |= td_overview_put_group(out, name);
+  if (strcmp(name, "modules") == 0) {
+    td_help_put_modules(L, out);
+    found = true;
+  }
   found = found || td_bind_show_recipe(L, out, stem ? stem + 1 : name) ||
-          show_global(L, out, name) || show_library(L, out, TD_HELP_TEMPLATES, "help", name);
+          show_global(L, out, name) || show_stdlib(L, out, name) ||
+          show_library(L, out, TD_HELP_TEMPLATES, "help", name);
   return show_library(L, out, TD_HELP_CODES, "help", name) || found ||
          (strlen(name) > 2 && show_matches(L, out, name));
 }

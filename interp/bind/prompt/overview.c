@@ -72,8 +72,11 @@ void td_overview_put(TdText *out) {
   td_text_puts(out, "?name explains, ?word searches, ?group says what each does, "
                     "?no-loop an error\n");
   for (size_t q = 0; td_help_kind(q); q++) put_kind(out, td_help_kind(q));
-  td_text_puts(out, "functions, as tide.kernel:\n");
+  td_text_puts(out, "functions, as tide.kernel; modules, as t2s = require \"tide.t2s\":\n");
   put_class(out, "tide");
+  Names modules = {.out = out, .title = "modules"};
+  for (size_t i = 0; td_help_modules[i]; i++) put_name(&modules, td_help_modules[i]);
+  end_names(&modules);
   td_text_puts(out, "methods and .fields of values, as s:log():\n");
   for (size_t i = 0; (name = td_help_class_row(i, &words)); i++) put_class(out, name);
   td_text_puts(out, "commands of the prompt:\n");

@@ -59,6 +59,16 @@ void td_page_put(lua_State *L, const char *text, size_t n);
 
 /* help.c: help on a name; false when there is none. */
 bool td_help_show(lua_State *L, TdText *out, const char *name);
+/* help_module.c: the comment above the Lua function at idx; of the module at idx, a table, what its
+ * file says at its head, and a line for each function. False when there is none. */
+bool td_help_show_comment(lua_State *L, TdText *out, int idx);
+bool td_help_show_module(lua_State *L, TdText *out, const char *name, int idx);
+/* The modules of stdlib that users ask for, as require "tide.NAME"; NULL ends them. */
+extern const char *const td_help_modules[];
+/* Puts a line for each of them. */
+void td_help_put_modules(lua_State *L, TdText *out);
+/* Puts the lines of a source from `first` to `last`. */
+void td_help_put_lines(TdText *out, const TdSources *s, uint32_t source, int first, int last);
 /* What help says of a primitive. */
 void td_help_put_primitive(TdText *out, const TdPrim *p);
 /* Pushes {name, kind, place, help, words} for each argument of a primitive. */

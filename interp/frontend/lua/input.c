@@ -157,7 +157,7 @@ bool td_input_rewrite(TdArena *a, const char *text, size_t n, const TdAst *ast, 
   if (!last || last->kind == TD_AST_RETURN) return true;
   TdText lua = td_text_new(a);
   td_text_putn(&lua, out->tree, at);
-  td_text_puts(&lua, "return ");
+  td_text_puts(&lua, TD_INPUT_RETURNS);
   td_text_putn(&lua, out->tree + at, out->ntree - at);
   out->lua = td_text_str(&lua);
   out->nlua = lua.n;

@@ -4,11 +4,15 @@
 
 #include "frontend/lua/ast.h"
 
+/* What stands before a last expression. A variable to be closed keeps `return f()` from being a
+ * tail call, which would lose the line of the input. */
+#define TD_INPUT_RETURNS "local tide_input <close> = nil return "
+
 /* What an input is compiled as. Both texts have the lines of the input, and all columns but those
  * after an inserted word. */
 typedef struct TdInputCode {
   const char *tree; /* what the kept source is parsed as: top-level `local` blanked */
-  const char *lua;  /* what Lua runs: also `return` before a last expression */
+  const char *lua;  /* what Lua runs: also TD_INPUT_RETURNS before a last expression */
   size_t ntree, nlua;
   bool shows; /* the values of the last expression, or of a last return, are to be shown */
 } TdInputCode;
