@@ -244,8 +244,13 @@ static bool show_stdlib(lua_State *L, TdText *out, const char *name) {
   if (!found) return false;
   td_stdlib_push_module(L, lua_pushfstring(L, "tide.%s", name));
   push_path(L, name);
-  found = (lua_isnil(L, -1) || lua_rawequal(L, -1, -2)) &&
-          td_help_show_module(L, out, name, lua_gettop(L) - 1);
+  found = lua_isnil(L, -1) || lua_rawequal(L, -1, -2);
+  bool told = found && td_help_show_module(L, out, name, top + 2);
+  if (found && (!told || luaL_getmetafield(L, top + 2, "__tostring") != LUA_TNIL)) {
+    td_text_putf(out, "%s: ", name);
+    td_show_value(L, out, top + 2, false);
+    td_text_putc(out, '\n');
+  }
   lua_settop(L, top);
   return found;
 }
