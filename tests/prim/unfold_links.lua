@@ -368,6 +368,7 @@ t.test("an operand that an iteration reads several elements of does not travel",
   end
   local e = t.fails(function() of "local b = B[i]" end, {code = "carried", kind = "illegal"})
   t.has(tostring(e), "'j', which its index uses")
+  t.fails(function() of("local Z = i32[5](1)") end, {code = "carried", kind = "illegal"})
   t.eq(of "", "strict")
 end)
 

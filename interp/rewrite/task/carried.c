@@ -546,6 +546,10 @@ static TdCarriedArray *array_of(TdCarried *c, const char *name) {
     refuse(c, "carried", c->loop[0]->loc, at.sym, "is not of the kernel that has the loops");
     return NULL;
   }
+  if (a->decl && td_edit_find(c->r->session->ctx, body_of(c), a->decl->uid)) {
+    refuse(c, "carried", a->decl->loc, at.sym, "is another in each iteration");
+    return NULL;
+  }
   td_vec_push(c->r->arena, &c->array, a);
   return find_uses(c, a) ? a : NULL;
 }
