@@ -1,6 +1,5 @@
 -- Mistakes that people make at the prompt: each is told at its place (§), with its cause, and a cure where the
 -- cause is not one already.
--- not one already.
 local shell = require "shell"
 local t = require "tap"
 
@@ -35,6 +34,9 @@ local mistakes = {
     "a field of a table is written name = value"},
   {"x = {a = 1, b: §2}", "expected near '2'", "a field of a table is written name = value"},
   {'s:§splt("k", 4)', "a schedule has no method or field 'splt'", "did you mean 'split'?"},
+  {'s:§tile("k", 4)', "a schedule has no method or field 'tile'", "a schedule of a STeP graph has it"},
+  {'s:§unfold(require "tide.t2s".Var "k")', "unfold: 'band' (the band, or one loop) must be a string, not a table"},
+  {'s:§build {target = "hls", device = "u28"}', "(as in estimates: the part and the clock) is u280|", "did you mean 'u280'?"},
   {'s:§Split("k", 4)', "a schedule has no method or field 'Split'", "did you mean 'split'?"},
   {"s:§unroll()", "unroll needs 'loop' (the loop)", 'for example s:unroll("k", 8)'},
   {'s:§reorder("k, j")', "reorder: reorder takes two loops or more"},

@@ -55,7 +55,8 @@ static int wrong_word(lua_State *L, TdArena *a, const TdOption *o) {
   const char *near = td_text_nearest(said, words.at, words.n);
   return td_bind_refuse(L, TD_USAGE, "option-value",
                         near ? td_text_fmt(a, "did you mean '%s'?", near) : NULL,
-                        "option '%s' (%s) is %s, not '%s'", o->name, o->help, o->initial, said);
+                        "option '%s' (%s) is %s, not '%s'", o->name, o->help,
+                        o->initial + (*o->initial == '|'), said);
 }
 
 /* The number on top of the stack as text, the same in every locale. */

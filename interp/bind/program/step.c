@@ -216,9 +216,13 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
           td_bind_words(L, idx));
 }
 
-/* Whether the value at idx is a table of options by name. */
+/* Whether the value at idx is a table of options by name: no object of a library. */
 static bool is_options(lua_State *L, int idx) {
   if (!lua_istable(L, idx) || lua_rawlen(L, idx) > 0) return false;
+  if (lua_getmetatable(L, idx)) {
+    lua_pop(L, 1);
+    return false;
+  }
   lua_pushnil(L);
   if (!lua_next(L, idx)) return true;
   bool named = lua_type(L, -2) == LUA_TSTRING;

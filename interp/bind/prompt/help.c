@@ -73,6 +73,8 @@ const char *td_help_class_row(size_t i, const char **words) {
 
 static const TdKind *const kinds[] = {&td_prim_kind, &td_stp_kind};
 enum { NKINDS = sizeof kinds / sizeof *kinds };
+/* The classes whose methods they are. */
+static const char *const schedules[NKINDS] = {"schedule", "step.schedule"};
 
 const TdKind *td_help_kind(size_t i) {
   return i < NKINDS ? kinds[i] : NULL;
@@ -107,7 +109,7 @@ const char *td_help_field(const char *name) {
 
 const char *td_help_owner(const char *method, const char **origin) {
   for (size_t q = 0; q < NKINDS; q++)
-    if (td_kind_find(kinds[q], method)) return class_of("schedule", 8, origin);
+    if (td_kind_find(kinds[q], method)) return class_of(schedules[q], strlen(schedules[q]), origin);
   for (size_t i = 0; i < NDOCS; i++) {
     const char *colon = strchr(docs[i].name, ':');
     if (colon && strcmp(colon + 1, method) == 0)
