@@ -1,17 +1,12 @@
-/* run.c - simulations: the text compiled by Icarus or Verilator and kept in the folder of built
- * things, run on files of arguments. */
+/* run.c - simulations of a build: files of its arguments, a run, what it leaves. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/host/cache.h"
-#include "backends/host/child.h"
+#include "backends/verilog/tool/simulator.h"
 #include "backends/verilog/verilog.h"
 #include "eval/time/ready.h"
 #include "eval/time/timed.h"
-#include "gen/version.h"
-
-enum { COMPILE_SECONDS = 600 };
 
 typedef struct Words Words;
 struct TdVlogRun {
@@ -19,7 +14,6 @@ struct TdVlogRun {
   const TdVlogText *text;
   const char *sim, *device, *design;
   TdSession *session;
-  const char *file; /* the compiled program; NULL: not yet */
   int seconds;
   const char *most;      /* cycles */
   Words **state;         /* of each of the top, bank by bank, after a call; NULL: none was */
@@ -54,98 +48,15 @@ const TdTimed *td_verilog_run_timed(const TdVlogRun *r) {
 typedef struct Job {
   TdVlogRun *r;
   TdArena *arena;
-  TdCache cache;
-  const char *folder;
-  bool icarus;
+  TdSimulator sim;
   TdDiag *diag;
 } Job;
-
-static const char *path(Job *j, const char *name) {
-  return td_text_fmt(j->arena, "%s/%s", j->folder, name);
-}
-
-static bool write_file(Job *j, const char *name, const char *text) {
-  const char *file = path(j, name);
-  return td_cache_write_file(file, text) || td_cache_fail(&j->cache, "cannot write", file);
-}
-
-/* What ended badly, with the first line that the tool said of it. */
-static bool complain(Job *j, const char *tool, TdChildEnd end, const char *log) {
-  const char *said = td_cache_read_file(j->arena, log);
-  if (end == TD_CHILD_ABSENT) {
-    td_diag_set(j->diag, TD_UNSUPPORTED, "no-tool", (TdLoc){0}, "%s is not on PATH", tool);
-    td_diag_help(j->diag, "m:write(dir) writes the files; Debian's packages are iverilog and "
-                          "verilator");
-    return false;
-  }
-  if (end == TD_CHILD_LATE)
-    return td_diag_set(j->diag, TD_LIMIT, "verilog-time", (TdLoc){0}, "%s did not end in time",
-                       tool);
-  if (end == TD_CHILD_STOPPED)
-    return td_diag_set(j->diag, TD_LIMIT, "interrupted", (TdLoc){0}, "interrupted");
-  return td_diag_set(j->diag, TD_BUG, "verilog-tool", (TdLoc){0}, "%s: %.300s", tool,
-                     said ? said : "");
-}
-
-static bool run_tool(Job *j, const char *const *word, int seconds) {
-  int status;
-  const char *log = path(j, "log");
-  TdChildEnd end = td_child_run(td_arena_ctx(j->arena), word, log, seconds, &status);
-  return end == TD_CHILD_DONE || complain(j, word[0], end, log);
-}
 
 /* All modules as one text. */
 static const char *design_of(Job *j) {
   TdText t = td_text_new(j->arena);
   for (size_t i = 0; i < j->r->text->nfile; i++) td_text_puts(&t, j->r->text->file[i].text);
   return td_text_str(&t);
-}
-
-/* Compiles the text aside; the file made. Without -fno-dfg Verilator makes one word of the ports
- * that instances have side by side by copying what it has of it for each instance. */
-static const char *compile_aside(Job *j) {
-  const TdVlogText *t = j->r->text;
-  if (!write_file(j, "design.sv", design_of(j)) || !write_file(j, "bench.sv", t->bench) ||
-      !write_file(j, "bench.cpp", t->main))
-    return NULL;
-  const char *to = path(j, j->icarus ? "run.vvp" : "obj/Vbench");
-  const char *design = path(j, "design.sv"), *bench = path(j, "bench.sv");
-  const char *icarus[] = {"iverilog", "-g2012", "-DTIDE_CLOCK", "-DTIDE_EVENTS", "-s", "clocked",
-                          "-o",       to,       design,         bench,           NULL};
-  const char *verilator[] = {"verilator",
-                             "--cc",
-                             "--exe",
-                             "--build",
-                             "-j",
-                             "2",
-                             "--top-module",
-                             "bench",
-                             "-Mdir",
-                             path(j, "obj"),
-                             "-Wno-fatal",
-                             "-Wno-lint",
-                             "-fno-dfg",
-                             "-MAKEFLAGS",
-                             "OPT_FAST=-O1",
-                             design,
-                             bench,
-                             path(j, "bench.cpp"),
-                             NULL};
-  return run_tool(j, j->icarus ? icarus : verilator, COMPILE_SECONDS) ? to : NULL;
-}
-
-/* Finds the compiled program, or makes it. */
-static bool compile(Job *j) {
-  TdText key = td_text_new(j->arena);
-  td_text_putf(&key, "%s\n%s\n%s\n%s", TIDE_VERSION " " TIDE_COMMIT, design_of(j),
-               j->r->text->bench, j->r->text->main);
-  const char *kept = td_cache_path(&j->cache, key.at, key.n, j->icarus ? ".vvp" : ".vsim");
-  if (!td_cache_has(&j->cache, kept)) {
-    const char *made = compile_aside(j);
-    if (!made || !td_cache_keep(&j->cache, made, kept)) return false;
-  }
-  j->r->file = kept;
-  return true;
 }
 
 /* The words of a bank in order. */
@@ -261,7 +172,7 @@ static bool write_ends(Job *j, const TdCallArg *arg) {
         td_text_putc(&t, '\n');
       }
       const char *name = td_text_fmt(j->arena, "%s_%" PRId64 ".ready", p->name, m);
-      if (!write_file(j, name, td_text_str(&t))) return false;
+      if (!td_simulator_write(&j->sim, name, td_text_str(&t))) return false;
     }
   return true;
 }
@@ -294,7 +205,7 @@ static bool read_ends(Job *j, const TdCallArg *arg) {
       const TdVlogPort *p = &top->port[i];
       TdEvalPort *end = &arg[param_of(j, p)].port[m];
       const char *file = td_text_fmt(j->arena, "%s_%" PRId64 ".moved", p->name, m);
-      const char *text = td_cache_read_file(j->arena, path(j, file));
+      const char *text = td_cache_read_file(j->arena, td_simulator_path(&j->sim, file));
       int64_t n = 0;
       if (!text) return lost(j, file);
       for (const char *c = text; *c; c++) n += *c == '\n';
@@ -310,7 +221,7 @@ static bool write_banks(Job *j, const TdVlogArray *x, const Words *w) {
     TdText t = td_text_new(j->arena);
     for (int64_t k = 0; k < x->depth * x->copies; k++)
       td_text_putf(&t, "%" PRIx64 "\n", w[b].at[k]);
-    if (!write_file(j, bank_file(j, x, b, ".hex"), td_text_str(&t))) return false;
+    if (!td_simulator_write(&j->sim, bank_file(j, x, b, ".hex"), td_text_str(&t))) return false;
   }
   return true;
 }
@@ -320,8 +231,8 @@ static bool write_arguments(Job *j, const TdCallArg *arg) {
   for (size_t i = 0; i < top->ninput; i++) {
     const TdVlogInput *p = &top->input[i];
     uint64_t v = scalar_of(j, p->sym, arg) & mask(p->width);
-    if (!write_file(j, td_text_fmt(j->arena, "%s.hex", p->name),
-                    td_text_fmt(j->arena, "%" PRIx64 "\n", v)))
+    if (!td_simulator_write(&j->sim, td_text_fmt(j->arena, "%s.hex", p->name),
+                            td_text_fmt(j->arena, "%" PRIx64 "\n", v)))
       return false;
   }
   for (size_t i = 0; i < top->narray; i++) {
@@ -364,7 +275,7 @@ typedef struct Result {
 /* The words of a bank as the simulation wrote them. */
 static bool read_bank(Job *j, const TdVlogArray *x, int64_t b, Words *w) {
   const char *file = bank_file(j, x, b, ".out");
-  const char *text = td_cache_read_file(j->arena, path(j, file));
+  const char *text = td_cache_read_file(j->arena, td_simulator_path(&j->sim, file));
   return (text && take_words(text, w[b].at, x->depth * x->copies)) || lost(j, file);
 }
 
@@ -405,7 +316,7 @@ static bool read_arguments(Job *j, const TdCallArg *arg) {
 
 /* The cycles that the bench counted. */
 static bool read_cycles(Job *j) {
-  const char *text = td_cache_read_file(j->arena, path(j, "cycles"));
+  const char *text = td_cache_read_file(j->arena, td_simulator_path(&j->sim, "cycles"));
   if (!text)
     return td_diag_set(j->diag, TD_LIMIT, "verilog-hangs", (TdLoc){0},
                        "%s did not end in the cycles that '%s' says", j->r->design, "most");
@@ -415,26 +326,24 @@ static bool read_cycles(Job *j) {
   *task = (TdTimedTask){.name = r->design, .run = r->design};
   task->end = task->busy = strtoll(text, NULL, 10);
   *r->report = (TdTimed){.design = r->design, .target = r->device, .task = task, .ntask = 1};
-  const char *said = td_cache_read_file(j->arena, path(j, "log"));
-  if (j->icarus && said) td_verilog_events_read(r->arena, r->text->top, said, r->report);
+  const char *said = td_cache_read_file(j->arena, td_simulator_path(&j->sim, "log"));
+  if (j->sim.icarus && said) td_verilog_events_read(r->arena, r->text->top, said, r->report);
   td_timed_sum(r->report);
   return true;
 }
 
 static bool simulate(Job *j) {
-  const char *dir = td_text_fmt(j->arena, "+dir=%s", j->folder);
-  const char *later = j->r->state ? "+later" : NULL;
-  const char *icarus[] = {"vvp", "-N", j->r->file, dir, j->r->most, later, NULL};
-  const char *verilator[] = {j->r->file, dir, j->r->most, later, NULL};
-  return run_tool(j, j->icarus ? icarus : verilator, j->r->seconds);
+  const char *word[] = {j->r->most, j->r->state ? "+later" : NULL, NULL};
+  return td_simulator_run(&j->sim, word, j->r->seconds);
 }
 
 bool td_verilog_run_call(TdVlogRun *r, const TdCallArg *arg, TdDiag *d) {
   Job j = {.r = r, .arena = td_arena_scratch(td_arena_ctx(r->arena)), .diag = d};
-  j.icarus = strcmp(r->sim, "verilator") != 0;
-  bool ok = td_cache_open(&j.cache, j.arena, d) && (j.folder = td_cache_aside(&j.cache)) &&
-            compile(&j) && write_arguments(&j, arg) && write_ends(&j, arg) && simulate(&j) &&
-            read_cycles(&j) && read_arguments(&j, arg) && read_ends(&j, arg);
+  j.sim = td_simulator_new(j.arena, r->sim, d);
+  bool ok = td_simulator_open(&j.sim) &&
+            td_simulator_compile(&j.sim, design_of(&j), r->text->bench, r->text->main) &&
+            write_arguments(&j, arg) && write_ends(&j, arg) && simulate(&j) && read_cycles(&j) &&
+            read_arguments(&j, arg) && read_ends(&j, arg);
   td_arena_free(j.arena);
   return ok;
 }
@@ -443,8 +352,8 @@ bool td_verilog_run_write(TdArena *a, const TdVlogModule *top, const char *folde
                           const TdCallArg *arg, TdDiag *d) {
   TdVlogText text = {.top = top};
   TdVlogRun r = {.arena = a, .text = &text};
-  Job j = {.r = &r, .arena = a, .folder = folder, .diag = d};
-  j.cache = (TdCache){.arena = a, .diag = d};
+  Job j = {.r = &r, .arena = a, .sim = {.arena = a, .folder = folder, .diag = d}, .diag = d};
+  j.sim.cache = (TdCache){.arena = a, .diag = d};
   return write_arguments(&j, arg);
 }
 
@@ -452,6 +361,6 @@ bool td_verilog_run_read(TdArena *a, const TdVlogModule *top, const char *folder
                          const TdCallArg *arg, TdDiag *d) {
   TdVlogText text = {.top = top};
   TdVlogRun r = {.arena = a, .text = &text};
-  Job j = {.r = &r, .arena = a, .folder = folder, .diag = d};
+  Job j = {.r = &r, .arena = a, .sim = {.arena = a, .folder = folder, .diag = d}, .diag = d};
   return read_arguments(&j, arg);
 }

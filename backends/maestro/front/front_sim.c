@@ -43,7 +43,7 @@ static void move(Whole *s, int i, bool out, const uint8_t *written) {
 /* Marks the bytes of the regions of readers and writers, or of writers alone. */
 static uint8_t *mark(const Whole *s, bool readers) {
   const TdMaestroMemory *m = &s->f->system.memory;
-  uint8_t *mark = TD_NEWN(s->bed.a, uint8_t, td_maestro_system_bytes(m));
+  uint8_t *mark = TD_NEWN(s->bed.tool.arena, uint8_t, td_maestro_system_bytes(m));
   for (int i = 0; i < s->f->system.n; i++)
     for (int64_t b = 0; b < s->f->feed[i].bytes && (readers || s->f->system.at[i].writer); b++)
       mark[td_maestro_agu_physical(m, s->f->pattern[i].mode, s->f->feed[i].region + b)] = 1;
@@ -51,7 +51,7 @@ static uint8_t *mark(const Whole *s, bool readers) {
 }
 
 static const TdCallArg *call_args(const Whole *s, const TdEvalArg *arg) {
-  TdCallArg *list = TD_NEWN(s->bed.a, TdCallArg, s->nparam + 1);
+  TdCallArg *list = TD_NEWN(s->bed.tool.arena, TdCallArg, s->nparam + 1);
   for (size_t i = 0; i < s->nparam; i++) list[i] = (TdCallArg){arg[i].tensor, arg[i].scalar, NULL};
   return list;
 }
@@ -64,7 +64,7 @@ static void watch(void *ud, const TdMaestroCycle *c, const uint8_t *moves, int n
 
 /* The run with a clock, on copies of the tensors; cycles after the last word are told, too. */
 static bool run_model(Whole *s) {
-  TdArena *a = s->bed.a;
+  TdArena *a = s->bed.tool.arena;
   TdEvalArg *arg = TD_NEWN(a, TdEvalArg, s->nparam + 1);
   for (size_t i = 0; i < s->nparam; i++) {
     arg[i] = s->x->arg[i];
@@ -75,7 +75,7 @@ static bool run_model(Whole *s) {
   s->model = (TdMaestroFrontRun){.front = s->f, .times = s->x->times, .arg = arg};
   if (s->x->check) s->model.watch = watch;
   s->model.ud = s;
-  if (!td_maestro_front_run(&s->model, a, s->bed.d)) return false;
+  if (!td_maestro_front_run(&s->model, a, s->bed.tool.diag)) return false;
   uint8_t *still = TD_NEWN(a, uint8_t, s->text.moves + 1);
   TdMaestroCycle idle = {0};
   for (; s->x->check && s->bed.cycles < s->model.timed->cycles; s->bed.cycles++)
@@ -86,27 +86,28 @@ static bool run_model(Whole *s) {
 
 /* What goes in: the text, the memory, the registers, the other arguments. */
 static bool prepare(Whole *s) {
-  TdText registers = td_text_new(s->bed.a);
+  TdText registers = td_text_new(s->bed.tool.arena);
   TdMaestroWork none = {0};
-  s->memory = TD_NEWN(s->bed.a, uint8_t, td_maestro_system_bytes(&s->f->system.memory));
+  s->memory = TD_NEWN(s->bed.tool.arena, uint8_t, td_maestro_system_bytes(&s->f->system.memory));
   for (int i = 0; i < s->f->system.n; i++) move(s, i, false, NULL);
   td_maestro_bed_registers(&s->bed, &registers, &none, s->f->pattern);
   return td_maestro_bed_compile(&s->bed, s->text.file, s->text.nfile, s->text.bench) &&
          td_maestro_bed_image(&s->bed, s->memory, mark(s, true)) &&
          td_maestro_bed_writes(&s->bed, &registers) &&
          td_maestro_bed_reads(&s->bed, mark(s, false)) &&
-         td_verilog_run_write(s->bed.a, s->text.design, s->bed.folder, call_args(s, s->x->arg),
-                              s->bed.d);
+         td_verilog_run_write(s->bed.tool.arena, s->text.design, s->bed.tool.folder,
+                              call_args(s, s->x->arg), s->bed.tool.diag);
 }
 
 /* What comes out, to the tensors. */
 static bool read_results(Whole *s) {
-  uint8_t *written = TD_NEWN(s->bed.a, uint8_t, td_maestro_system_bytes(&s->f->system.memory));
+  uint8_t *written =
+      TD_NEWN(s->bed.tool.arena, uint8_t, td_maestro_system_bytes(&s->f->system.memory));
   if (!td_maestro_bed_back(&s->bed, s->memory, written)) return false;
   for (int i = 0; i < s->f->system.n; i++)
     if (s->f->system.at[i].writer) move(s, i, true, written);
-  return td_verilog_run_read(s->bed.a, s->text.design, s->bed.folder, call_args(s, s->x->arg),
-                             s->bed.d);
+  return td_verilog_run_read(s->bed.tool.arena, s->text.design, s->bed.tool.folder,
+                             call_args(s, s->x->arg), s->bed.tool.diag);
 }
 
 /* Whether the results are those of the run with a clock. */
@@ -118,7 +119,7 @@ static bool compare(const Whole *s) {
     if (!got || !td_tensor_count(got)) continue;
     do {
       if (td_tensor_get(got, index) != td_tensor_get(want, index))
-        return td_diag_set(s->bed.d, TD_BUG, "maestro-differs", (TdLoc){0},
+        return td_diag_set(s->bed.tool.diag, TD_BUG, "maestro-differs", (TdLoc){0},
                            "'%s' has other values in the simulation than in the run with a clock",
                            u->param[i].sym->name);
     } while (td_tensor_next(got, index));
@@ -128,17 +129,16 @@ static bool compare(const Whole *s) {
 
 bool td_maestro_front_sim(TdMaestroFrontSim *x, TdArena *a, TdDiag *d) {
   Whole s = {.x = x, .f = x->front, .nparam = td_prog_root(x->front->prog)->nparam};
+  TdArena *scratch = td_arena_scratch(td_arena_ctx(a));
   s.bed = (TdMaestroBed){.system = &x->front->system,
-                         .a = td_arena_scratch(td_arena_ctx(a)),
-                         .sim = x->sim,
+                         .tool = td_simulator_new(scratch, x->sim, d),
                          .seconds = x->seconds,
-                         .check = x->check,
-                         .d = d};
-  s.bed.trace = td_text_new(s.bed.a);
-  bool ok = td_maestro_front_text(s.f, x->target, x->affine, x->axi, s.bed.a, &s.text, d) &&
-            td_maestro_bed_open(&s.bed) && run_model(&s) && prepare(&s) &&
-            td_maestro_bed_run(&s.bed, &x->cycles) && read_results(&s) &&
-            (!x->check || compare(&s));
-  td_arena_free(s.bed.a);
+                         .check = x->check};
+  s.bed.trace = td_text_new(s.bed.tool.arena);
+  bool ok =
+      td_maestro_front_text(s.f, x->target, x->affine, x->axi, s.bed.tool.arena, &s.text, d) &&
+      td_simulator_open(&s.bed.tool) && run_model(&s) && prepare(&s) &&
+      td_maestro_bed_run(&s.bed, &x->cycles) && read_results(&s) && (!x->check || compare(&s));
+  td_arena_free(s.bed.tool.arena);
   return ok;
 }

@@ -4,9 +4,9 @@
 #define TD_MAESTRO_RTL_H
 
 #include "backends/backend.h"
-#include "backends/host/cache.h"
 #include "backends/maestro/job.h"
 #include "backends/maestro/user.h"
+#include "backends/verilog/tool/simulator.h"
 #include "backends/verilog/verilog.h"
 #include "backends/verilog/vtree.h"
 
@@ -63,19 +63,14 @@ const char *td_maestro_rtl_bench(const TdMaestroSystem *s, bool axi, const TdMae
 /* rtl_sim.c: a text with a system in it in a simulator. What stands before `cycles` is given. */
 typedef struct TdMaestroBed {
   const TdMaestroSystem *system;
-  TdArena *a;
-  const char *sim; /* "icarus" or "verilator" */
+  TdSimulator tool;
   int seconds;
-  bool check; /* every cycle against the model */
-  TdDiag *d;
+  bool check;     /* every cycle against the model */
   int64_t cycles; /* the model's */
   TdText trace;   /* the model's: a row for each cycle */
-  TdCache cache;
-  const char *folder, *design, *bench, *program;
   size_t nimage, nwrite, nread;
 } TdMaestroBed;
-/* A folder for its files; the text compiled, or kept from before. */
-bool td_maestro_bed_open(TdMaestroBed *s);
+/* The text compiled, or kept from before. */
 bool td_maestro_bed_compile(TdMaestroBed *s, const TdFile *file, size_t n, const char *bench);
 /* What the memory holds where bytes are touched; the words that are read in the end. */
 bool td_maestro_bed_image(TdMaestroBed *s, const uint8_t *memory, const uint8_t *touched);

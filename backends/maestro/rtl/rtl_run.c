@@ -18,15 +18,15 @@ static int64_t bytes_of(const Jobs *s) {
 /* The compiled system; made if it is not kept. */
 static bool compile(Jobs *s) {
   size_t n;
-  TdArena *a = s->bed.a;
-  const TdFile *file = td_maestro_rtl_files(s->x->system, s->x->axi, a, &n, s->bed.d);
+  TdArena *a = s->bed.tool.arena;
+  const TdFile *file = td_maestro_rtl_files(s->x->system, s->x->axi, a, &n, s->bed.tool.diag);
   return file && td_maestro_bed_compile(&s->bed, file, n,
                                         td_maestro_rtl_bench(s->x->system, s->x->axi, NULL, a));
 }
 
 /* Adds a job's operands to the memory, but for what jobs before it write. */
 static void add_image(Jobs *s, const TdMaestroSimJob *j, uint8_t *results) {
-  TdArena *a = s->bed.a;
+  TdArena *a = s->bed.tool.arena;
   int64_t bytes = bytes_of(s);
   uint8_t *memory = TD_NEWN(a, uint8_t, bytes), *touched = TD_NEWN(a, uint8_t, bytes);
   if (!j->param) return;
@@ -41,9 +41,9 @@ static void add_image(Jobs *s, const TdMaestroSimJob *j, uint8_t *results) {
 
 /* The words of the operands that the memory holds before, and those of the results. */
 static bool write_memory(Jobs *s) {
-  uint8_t *results = TD_NEWN(s->bed.a, uint8_t, bytes_of(s));
-  s->memory = TD_NEWN(s->bed.a, uint8_t, bytes_of(s));
-  s->touched = TD_NEWN(s->bed.a, uint8_t, bytes_of(s));
+  uint8_t *results = TD_NEWN(s->bed.tool.arena, uint8_t, bytes_of(s));
+  s->memory = TD_NEWN(s->bed.tool.arena, uint8_t, bytes_of(s));
+  s->touched = TD_NEWN(s->bed.tool.arena, uint8_t, bytes_of(s));
   for (size_t i = 0; i < s->x->n; i++) add_image(s, &s->x->at[i], results);
   return td_maestro_bed_image(&s->bed, s->memory, s->touched) &&
          td_maestro_bed_reads(&s->bed, results);
@@ -51,12 +51,12 @@ static bool write_memory(Jobs *s) {
 
 /* The registers of all jobs, or what a host writes: a line of number and value for each. */
 static bool write_registers(Jobs *s) {
-  TdText t = td_text_new(s->bed.a);
+  TdText t = td_text_new(s->bed.tool.arena);
   if (s->x->writes) td_text_puts(&t, s->x->writes);
   for (size_t i = 0; !s->x->writes && i < s->x->n; i++) {
     const TdMaestroSimJob *j = &s->x->at[i];
     TdMaestroWork work = j->job->work;
-    if (j->param && !td_maestro_scale_fill(j->job, j->param, &work, s->bed.d)) return false;
+    if (j->param && !td_maestro_scale_fill(j->job, j->param, &work, s->bed.tool.diag)) return false;
     td_maestro_bed_registers(&s->bed, &t, &work, j->job->pattern);
   }
   return td_maestro_bed_writes(&s->bed, &t);
@@ -64,11 +64,12 @@ static bool write_registers(Jobs *s) {
 
 /* The results, to the tensors. */
 static bool read_results(Jobs *s) {
-  uint8_t *written = TD_NEWN(s->bed.a, uint8_t, bytes_of(s));
+  uint8_t *written = TD_NEWN(s->bed.tool.arena, uint8_t, bytes_of(s));
   if (!td_maestro_bed_back(&s->bed, s->memory, written)) return false;
   for (size_t i = 0; i < s->x->n; i++)
     if (s->x->at[i].param)
-      td_maestro_data_take(s->x->at[i].job, s->bed.a, s->x->at[i].param, s->memory, written);
+      td_maestro_data_take(s->x->at[i].job, s->bed.tool.arena, s->x->at[i].param, s->memory,
+                           written);
   return true;
 }
 
@@ -79,19 +80,19 @@ static void watch(void *ud, const TdMaestroCycle *c) {
 /* All jobs in the model; arbiters go on from where they were. */
 static bool run_model(Jobs *s) {
   int last[TD_MAESTRO_BANKS];
-  TdMaestroReport *r = TD_NEW(s->bed.a, TdMaestroReport);
+  TdMaestroReport *r = TD_NEW(s->bed.tool.arena, TdMaestroReport);
   for (int b = 0; b < s->x->system->memory.banks; b++) last[b] = s->x->system->ports - 1;
-  s->bed.trace = td_text_new(s->bed.a);
+  s->bed.trace = td_text_new(s->bed.tool.arena);
   for (size_t i = 0; i < s->x->n; i++) {
-    TdMaestroRun run = {.ctx = td_arena_ctx(s->bed.a),
-                        .arena = s->bed.a,
+    TdMaestroRun run = {.ctx = td_arena_ctx(s->bed.tool.arena),
+                        .arena = s->bed.tool.arena,
                         .system = s->x->system,
                         .pattern = s->x->at[i].job->pattern,
                         .work = s->x->at[i].job->work,
                         .last = last,
                         .watch = s->x->check ? watch : NULL,
                         .ud = &s->bed};
-    if (!td_maestro_model_run(&run, r, s->bed.d)) return false;
+    if (!td_maestro_model_run(&run, r, s->bed.tool.diag)) return false;
     s->bed.cycles += r->cycles;
   }
   return true;
@@ -118,14 +119,13 @@ static bool check_products(const TdMaestroSim *x, TdDiag *d) {
 bool td_maestro_sim_run(const TdMaestroSim *x, int64_t *cycles, TdDiag *d) {
   if (!check_products(x, d)) return false;
   Jobs s = {.x = x};
+  TdArena *scratch = td_arena_scratch(td_arena_ctx(x->arena));
   s.bed = (TdMaestroBed){.system = x->system,
-                         .a = td_arena_scratch(td_arena_ctx(x->arena)),
-                         .sim = x->sim,
+                         .tool = td_simulator_new(scratch, x->sim, d),
                          .seconds = x->seconds,
-                         .check = x->check,
-                         .d = d};
-  bool ok = td_maestro_bed_open(&s.bed) && run_model(&s) && compile(&s) && write_memory(&s) &&
+                         .check = x->check};
+  bool ok = td_simulator_open(&s.bed.tool) && run_model(&s) && compile(&s) && write_memory(&s) &&
             write_registers(&s) && td_maestro_bed_run(&s.bed, cycles) && read_results(&s);
-  td_arena_free(s.bed.a);
+  td_arena_free(s.bed.tool.arena);
   return ok;
 }
