@@ -60,7 +60,6 @@ static const char *compile_aside(TdSimulator *s) {
                           "-o",       to,       design,         bench,           NULL};
   const char *verilator[] = {"verilator",  "--cc",         "--exe",    "--build",    "-j",
                              "2",          "--top-module", "bench",    "-Mdir",      obj,
-                             "-Wno-fatal", "-Wno-lint",    "-fno-dfg", "-MAKEFLAGS", "OPT_FAST=-O1",
                              design,       bench,          main,       NULL};
   return run_tool(s, s->icarus ? icarus : verilator, COMPILE_SECONDS) ? to : NULL;
 }

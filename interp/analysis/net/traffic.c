@@ -186,6 +186,14 @@ static uint32_t add_meeting(TdFollow *f, const TdExpr *e, const int64_t *extent,
   return (uint32_t)n->meet.n - 1;
 }
 
+/* Whether meeting number - 1 is that of f's instance: others stand there once moves were taken back
+ * and followed otherwise. */
+static bool is_meeting(const TdFollow *f, const TdExpr *e, uint32_t number) {
+  const TdTraffic *n = f->net;
+  if (!number || number > n->meet.n || n->meet.at[number - 1].expr != e) return false;
+  return td_traffic_seat(&n->meet.at[number - 1], f->inst) < n->meet.at[number - 1].n;
+}
+
 uint32_t td_traffic_meet(TdFollow *f, const TdExpr *e) {
   TdArena *a = f->net->arena;
   uint32_t axes = e->axis ? e->axis : UINT32_MAX;
@@ -201,7 +209,7 @@ uint32_t td_traffic_meet(TdFollow *f, const TdExpr *e) {
     table = TD_NEWN(a, uint32_t, count);
     td_map_put(a, &t->of, f->first, (uint64_t)(uintptr_t)table);
   }
-  if (!table[place]) table[place] = add_meeting(f, e, extent, axes) + 1;
+  if (!is_meeting(f, e, table[place])) table[place] = add_meeting(f, e, extent, axes) + 1;
   return table[place] - 1;
 }
 
