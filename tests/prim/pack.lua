@@ -64,6 +64,18 @@ prim.accepted("after split: whole words", {
   of = table_of(i8), before = function(s) s:split("j#1", 4, {tail = "perfect"}):unroll("j_i") end,
   step = {"pack", "P", 1, 4}, has = {"P[i][j_o + j_i // 4]"},
 })
+prim.accepted("fixed-point words that a constant was written to, out of them: a cast of a value is none of its bits", {
+  of = function()
+    local T = tide.ufixed(8, 3)
+    return tide.kernel {B = tide.u8[5], function(B)
+      local P = T[5]()
+      P[0] = 6
+      B[0] = tide.u8(P[0])
+    end}, {tide.u8[5]}
+  end,
+  before = function(s) s:pack("P", 0, 5) end, step = {"pack", "P", 0, 1},
+  has = {"P[0] = 48", "B[0] = u8(tide.bitcast(tide.ufixed(8, 3), P[0]))"},
+})
 prim.accepted("a buffer, after reorder", {
   of = prim.shape.gemm, sizes = {K = 8}, before = function(s)
     s:reorder("k", "j"):buffer_at("A", "i")

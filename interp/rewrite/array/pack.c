@@ -19,13 +19,17 @@ static const TdProg *refuse(const Pack *p, TdDiagKind kind, const char *code, co
   return NULL;
 }
 
+/* Whether a cast between two types of one width keeps the bits. */
+static bool keeps_bits(const TdType *to, const TdType *from) {
+  return td_type_is_integer(to) && td_type_is_integer(from) && !to->saturate;
+}
+
 /* The word's bits as an element, and an element as bits. */
 static const TdExpr *as_type(const Pack *p, const TdType *to, const TdExpr *e) {
   TdArena *a = p->l.r->store->arena;
-  bool whole = td_type_is_integer(to) && td_type_is_integer(e->type) && !to->saturate;
   e = td_util_written(a, e);
   if (e->type == to) return e;
-  e = whole ? td_expr_cast(a, to, e, false) : td_expr_op(a, TD_OP_BITCAST, to, &e, 1, e->loc);
+  e = keeps_bits(to, e->type) ? td_expr_cast(a, to, e, false) : td_expr_op(a, TD_OP_BITCAST, to, &e, 1, e->loc);
   return td_expr_fold(p->l.r->session, a, e);
 }
 
@@ -195,9 +199,9 @@ static bool is_part(const Pack *p, const TdExpr *e) {
          e->kid[0]->sym == p->l.sym && e->kid[0]->type == p->word;
 }
 
-/* Whether e is x in another type of the same width. */
+/* Whether e is the bits of x in another type of the same width. */
 static bool is_retyped(const TdExpr *e) {
-  bool cast = (e->kind == TD_EXPR_CAST && !e->implicit) ||
+  bool cast = (e->kind == TD_EXPR_CAST && !e->implicit && keeps_bits(e->type, e->kid[0]->type)) ||
               (e->kind == TD_EXPR_OP && e->op == TD_OP_BITCAST);
   return cast && td_type_is_number(e->type) && e->type->w == e->kid[0]->type->w;
 }
