@@ -50,8 +50,7 @@ static bool run_tool(TdSimulator *s, const char *const *word, int seconds) {
   return end == TD_CHILD_DONE || complain(s, word[0], end, log);
 }
 
-/* Compiles the files aside; the file made. Without -fno-dfg Verilator makes one word of the ports
- * that instances have side by side by copying what it has of it for each instance. */
+/* Compiles the files aside; the file made. */
 static const char *compile_aside(TdSimulator *s) {
   const char *to = td_simulator_path(s, s->icarus ? "run.vvp" : "obj/Vbench");
   const char *design = td_simulator_path(s, "design.sv"), *bench = td_simulator_path(s, "bench.sv");
