@@ -29,7 +29,8 @@ static const TdExpr *as_type(const Pack *p, const TdType *to, const TdExpr *e) {
   TdArena *a = p->l.r->store->arena;
   e = td_util_written(a, e);
   if (e->type == to) return e;
-  e = keeps_bits(to, e->type) ? td_expr_cast(a, to, e, false) : td_expr_op(a, TD_OP_BITCAST, to, &e, 1, e->loc);
+  e = keeps_bits(to, e->type) ? td_expr_cast(a, to, e, false)
+                              : td_expr_op(a, TD_OP_BITCAST, to, &e, 1, e->loc);
   return td_expr_fold(p->l.r->session, a, e);
 }
 
