@@ -113,12 +113,12 @@ static bool same_parameters(TdCheck *c, TdArena *a, const TdUnit *x, const TdUni
   return false;
 }
 
-/* Compares the pair at one choice of sizes; one at which both programs fault or cannot be decided
- * says nothing. False: a difference was found. */
+/* Compares the pair at one choice of sizes; one at which both programs fault, or the second where
+ * it may, or that cannot be decided, says nothing. False: a difference was found. */
 static bool take_choice(const TdTrial *t, const TdPair *p, TdCheck *c, Tried *tried) {
   TdCheck before = *c;
   if (take(p, c, tried)) return true;
-  take_fault(p, c, 0);
+  if (!p->o->at_values) take_fault(p, c, 0);
   if (c->verdict == TD_EVAL_DIFFERS) return false;
   if (t->known) *c = before;
   return true;

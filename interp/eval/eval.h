@@ -46,6 +46,7 @@ typedef struct TdEvalOptions {
   bool overflow;        /* report casts that change an integer */
   bool log;             /* report streams */
   bool drops_faults;    /* comparisons: the second program may do without a fault of the first */
+  bool at_values;       /* comparisons: at other sizes than its own the second may fault */
   bool wide;            /* symbolic runs from associative on: see td_algebra_new */
   unsigned call;        /* symbolic runs: as many calls, on inputs of their own, come before */
   const TdTimes *times; /* runs on numbers: with a clock; NULL: without */

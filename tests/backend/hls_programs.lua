@@ -6,7 +6,7 @@ local collect = require "collect"
 
 -- What HLS does not take, by code: docs/hls-dataflow.md.
 local refused, excused = {}, {["no-streams"] = true, ["no-model"] = true, ["unbound-size"] = true,
-  ["shared-write"] = true}
+  ["shared-write"] = true, ["block-feedback"] = true}
 
 -- Adds a program unless it is one that HLS does not take.
 local function record(name, program, inputs)

@@ -171,8 +171,10 @@ static void check_last_step(lua_State *L, ScheduleBox *box) {
   TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
   const TdVersion *before = box->s.now->parent;
   bool quick = b->setting[TD_SET_CHECK] == TD_CHECK_QUICK;
-  TdEvalOptions o = {
-      .steps = quick ? QUICK_STEPS : 0, .bytes = (size_t)2 << 30, .drops_faults = true};
+  TdEvalOptions o = {.steps = quick ? QUICK_STEPS : 0,
+                     .bytes = (size_t)2 << 30,
+                     .drops_faults = true,
+                     .at_values = box->s.now->used_value};
   TdBindTime time = {quick ? QUICK_SECONDS : TD_BIND_VERIFY_SECONDS, td_alarm_now()};
   TdCheck c = td_bind_check_same(L, a, before->prog, box->s.now->prog, NULL, o, time);
   box->verdict = c.verdict;

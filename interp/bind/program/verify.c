@@ -250,6 +250,7 @@ static double read_seconds(lua_State *L, int idx) {
 typedef struct Origin {
   bool steps;           /* steps led from one to the other; they tell of faults that they drop */
   bool stepwise;        /* and those are legal at all sizes */
+  bool at_values;       /* or at its own */
   const char *relative; /* what made one of them another program on purpose */
 } Origin;
 
@@ -264,7 +265,8 @@ static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, Orig
     lua_settop(L, top);
     answer.concrete = given.arg;
     answer.drawn = td_text_str(&given.drawn);
-    TdEvalOptions o = {.bytes = (size_t)4 << 30, .drops_faults = from.steps};
+    TdEvalOptions o = {
+        .bytes = (size_t)4 << 30, .drops_faults = from.steps, .at_values = from.at_values};
     TdCheck c = td_bind_check_same(L, a, x, y, given.arg, o, time);
     fold(&answer, &c);
     if (c.verdict == TD_EVAL_DIFFERS) break;
@@ -280,7 +282,7 @@ int td_bind_verify_schedule(lua_State *L) {
   bool stepwise = !s->now->used_value && td_prog_root(s->now->prog)->nsize > 0;
   const char *relative = td_schedule_relative(td_bind_work(L, TD_WORK_VERIFY), s);
   return compare(L, td_schedule_reference(s)->prog, s->now->prog, 2,
-                 (Origin){true, stepwise, relative});
+                 (Origin){true, stepwise, s->now->used_value, relative});
 }
 
 /* Pushes what is known of two graphs. */

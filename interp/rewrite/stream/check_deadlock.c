@@ -28,19 +28,51 @@ bool td_check_deadlock_check(TdRewrite *r, const TdProg *p) {
   return true;
 }
 
+/* Other values of the sizes whose values are known: scaled by num / den, `only` one of them if it is
+ * not NULL. */
+typedef struct Other {
+  const TdSize *size;
+  size_t n;
+  const char *text; /* "M = 4, N = 6" */
+} Other;
+static Other other_of(TdRewrite *r, const TdUnit *u, int64_t num, int64_t den, const TdSize *only) {
+  TdSize *size = td_arena_copy(r->arena, u->size, u->nsize * sizeof *size);
+  TdText text = td_text_new(r->arena);
+  Other o = {.size = size};
+  for (size_t i = 0; i < u->nsize; i++) {
+    const TdSize *z = &u->size[i];
+    if (!z->known || z->value > INT32_MAX || z->value < 1) continue;
+    int64_t value = only && only != z ? z->value : z->value * num / den;
+    size[o.n] = *z;
+    size[o.n++].value = value < 1 ? 1 : value;
+    if (!only || only == z)
+      td_text_putf(&text, "%s%s = %lld", text.n ? ", " : "", z->name,
+                   (long long)size[o.n - 1].value);
+  }
+  o.text = td_text_str(&text);
+  return o;
+}
+
 /* Whether the design p runs to its end at these sizes; *tells: at sizes that p can have. */
-static bool runs_at(TdRewrite *r, const TdProg *p, const TdSize *size, size_t n, bool *tells,
-                    const char **why) {
+static bool runs_at(TdRewrite *r, const TdProg *p, const Other *o, bool *tells, const char **why) {
   TdDiag quiet = {.arena = r->arena};
-  const TdProg *there = td_at_sizes(p, size, n, &quiet);
+  const TdProg *there = td_at_sizes(p, o->size, o->n, &quiet);
   *tells = there != NULL;
   if (!there || td_prog_root(there)->kind != TD_UNIT_DESIGN) return true;
   TdAsk q = {.affine = r->affine, .arena = r->arena, .prog = there, .unit = td_prog_root(there)};
   bool ok = td_streams_order(&q, &quiet);
-  if (!ok)
-    *why = td_text_fmt(r->arena, "at %s = %lld: %s", size->name, (long long)size->value,
-                       quiet.message);
+  if (!ok) *why = td_text_fmt(r->arena, "at %s: %s", o->text, quiet.message);
   return ok;
+}
+
+/* Whether p stops at these sizes, where the program before the step goes on. */
+static bool stops_at(TdRewrite *r, const TdProg *p, const Other *o) {
+  bool tells, told;
+  const char *why, *other;
+  if (!o->n || runs_at(r, p, o, &tells, &why)) return false;
+  if (!runs_at(r, r->prog, o, &told, &other) || !told) return false;
+  td_util_note(r, "%s", why);
+  return true;
 }
 
 /* The root of p, which keeps the values of its sizes. */
@@ -57,22 +89,18 @@ static const TdUnit *keep_sizes(TdRewrite *r, const TdUnit *root) {
 }
 
 const TdProg *td_check_deadlock_elsewhere(TdRewrite *r, const TdProg *p) {
+  static const int64_t scale[][2] = {{2, 1}, {3, 1}, {1, 2}};
   const TdUnit *root = td_prog_root(p);
   if (root->kind != TD_UNIT_DESIGN || !root->nstream || is_unchanged(r->prog, p)) return p;
-  TdSize *size = td_arena_copy(r->arena, root->size, root->nsize * sizeof *size);
-  for (int64_t by = 2; by <= 3; by++) {
-    size_t n = 0;
-    for (size_t i = 0; i < root->nsize; i++) {
-      if (!root->size[i].known || root->size[i].value > INT32_MAX) continue;
-      size[n] = root->size[i];
-      size[n++].value = by * root->size[i].value;
-    }
-    bool tells, told;
-    const char *why, *other;
-    if (!n || runs_at(r, p, size, n, &tells, &why)) continue;
-    if (!runs_at(r, r->prog, size, n, &told, &other) || !told) continue;
-    td_util_note(r, "%s", why);
-    return td_prog_with(p, keep_sizes(r, root));
+  bool stops = false;
+  for (size_t i = 0; i < sizeof scale / sizeof *scale && !stops; i++) {
+    Other o = other_of(r, root, scale[i][0], scale[i][1], NULL);
+    stops = stops_at(r, p, &o);
   }
-  return p;
+  for (size_t i = 0; i < root->nsize && root->nsize > 1 && !stops; i++) {
+    if (!root->size[i].known) continue;
+    Other o = other_of(r, root, 1, 2, &root->size[i]);
+    stops = stops_at(r, p, &o);
+  }
+  return stops ? td_prog_with(p, keep_sizes(r, root)) : p;
 }
