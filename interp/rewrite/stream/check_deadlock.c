@@ -28,8 +28,7 @@ bool td_check_deadlock_check(TdRewrite *r, const TdProg *p) {
   return true;
 }
 
-/* Other values of the sizes whose values are known: scaled by num / den, `only` one of them if it is
- * not NULL. */
+/* Other values of the sizes whose values are known: scaled by num / den, or `only` one of them. */
 typedef struct Other {
   const TdSize *size;
   size_t n;
