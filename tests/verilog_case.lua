@@ -3,6 +3,7 @@
 --   local case = require "verilog_case"
 --   case.run(kernel, {A, B}, {sim = "verilator"})
 local t = require "tap"
+local tide = require "tide"
 local case = {}
 
 -- Whether a program is on PATH.
@@ -91,6 +92,29 @@ function case.example(name, sizes, edits, sim)
   _G.print, _G.arg, _G.both = print_, arg_, nil -- luacheck: ignore
   t.ok(ok, tostring(e))
   return ran[1]
+end
+
+-- The array of example 30: P x P elements for K products each, streams of that depth; its design and arguments.
+function case.array(P, K, depth)
+  local d = tide.design(function(d)
+    local a, b = d:stream(tide.i8, {P, P + 1}, {depth = depth}), d:stream(tide.i8, {P + 1, P}, {depth = depth})
+    d.feed_a = tide.task {map = {P}, A = tide.i8[P][K],
+      function(A, i) for k in tide.grid(K) do a[i][0]:put(A[i][k]) end end}
+    d.feed_b = tide.task {map = {P}, B = tide.i8[K][P],
+      function(B, j) for k in tide.grid(K) do b[0][j]:put(B[k][j]) end end}
+    d.pe = tide.task {map = {P, P}, C = tide.i32[P][P],
+      function(C, i, j)
+        local c = tide.i32(0)
+        for _ in tide.grid(K, "k") do
+          local x, y = a[i][j]:get(), b[i][j]:get()
+          c = c + x * y
+          if j < P - 1 then a[i][j + 1]:put(x) end
+          if i < P - 1 then b[i + 1][j]:put(y) end
+        end
+        C[i][j] = c
+      end}
+  end)
+  return d, {tide.random(tide.i8[P][K], 1), tide.random(tide.i8[K][P], 2), tide.i32[P][P](0)}
 end
 
 return case

@@ -3,38 +3,16 @@
 local t = require "tap"
 local case = require "verilog_case"
 local tide = require "tide"
-local i8, i32, task, grid = tide.i8, tide.i32, tide.task, tide.grid
+local i32, task, grid = tide.i32, tide.task, tide.grid
 
 if not case.has "iverilog" then t.skip_all "iverilog is not here" end
 
-local function array(P, K, depth)
-  local d = tide.design(function(d)
-    local a, b = d:stream(i8, {P, P + 1}, {depth = depth}), d:stream(i8, {P + 1, P}, {depth = depth})
-    d.feed_a = task {map = {P}, A = i8[P][K],
-      function(A, i) for k in grid(K) do a[i][0]:put(A[i][k]) end end}
-    d.feed_b = task {map = {P}, B = i8[K][P],
-      function(B, j) for k in grid(K) do b[0][j]:put(B[k][j]) end end}
-    d.pe = task {map = {P, P}, C = i32[P][P],
-      function(C, i, j)
-        local c = i32(0)
-        for _ in grid(K, "k") do
-          local x, y = a[i][j]:get(), b[i][j]:get()
-          c = c + x * y
-          if j < P - 1 then a[i][j + 1]:put(x) end
-          if i < P - 1 then b[i + 1][j]:put(y) end
-        end
-        C[i][j] = c
-      end}
-  end)
-  return d, {tide.random(i8[P][K], 1), tide.random(i8[K][P], 2), i32[P][P](0)}
-end
-
 t.test("example 30 runs in its cycles, pipelined or not", function()
-  local d, args = array(4, 32)
+  local d, args = case.array(4, 32)
   case.run(d, args)
   case.run(tide.schedule(d):pipeline("pe:k"), args)
   for _, q in ipairs {{3, 7, 2, 2}, {2, 5, 3, 3}, {5, 9, 1, 2}} do
-    local e, other = array(q[1], q[2], q[3])
+    local e, other = case.array(q[1], q[2], q[3])
     case.run(tide.schedule(e):pipeline("pe:k", q[4]):pipeline("feed_a:k"), other)
   end
 end)
@@ -314,7 +292,7 @@ end)
 
 if case.has "verilator" then
   t.test("example 30 runs in Verilator", function()
-    local d, args = array(3, 8)
+    local d, args = case.array(3, 8)
     case.run(tide.schedule(d):pipeline("pe:k"), args, {sim = "verilator"})
   end)
 else

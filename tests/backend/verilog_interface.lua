@@ -40,22 +40,7 @@ local function rows(n, m, T)
 end
 
 local function array(P, K)
-  return tide.schedule(tide.design(function(d)
-    local a, b = d:stream(i8, {P, P + 1}, {depth = 2}), d:stream(i8, {P + 1, P}, {depth = 2})
-    d.feed_a = task {map = {P}, A = i8[P][K], function(A, i) for k in grid(K) do a[i][0]:put(A[i][k]) end end}
-    d.feed_b = task {map = {P}, B = i8[K][P], function(B, j) for k in grid(K) do b[0][j]:put(B[k][j]) end end}
-    d.pe = task {map = {P, P}, C = i32[P][P],
-      function(C, i, j)
-        local c = i32(0)
-        for _ in grid(K, "k") do
-          local x, y = a[i][j]:get(), b[i][j]:get()
-          c = c + x * y
-          if j < P - 1 then a[i][j + 1]:put(x) end
-          if i < P - 1 then b[i + 1][j]:put(y) end
-        end
-        C[i][j] = c
-      end}
-  end)):pipeline "pe:k":pipeline "feed_a:k":pipeline "feed_b:k"
+  return tide.schedule((case.array(P, K, 2))):pipeline "pe:k":pipeline "feed_a:k":pipeline "feed_b:k"
 end
 
 t.test("arrays of kernels come and go as streams of elements", function()
