@@ -57,8 +57,10 @@ static const char *compile_aside(TdSimulator *s) {
   const char *obj = td_simulator_path(s, "obj"), *main = td_simulator_path(s, "bench.cpp");
   const char *icarus[] = {"iverilog", "-g2012", "-DTIDE_CLOCK", "-DTIDE_EVENTS", "-s", "clocked",
                           "-o",       to,       design,         bench,           NULL};
-  const char *verilator[] = {"verilator", "--cc",  "--exe", "--build", "-j",  "2",  "--top-module",
-                             "bench",     "-Mdir", obj,     design,    bench, main, NULL};
+  const char *verilator[] = {"verilator",  "--cc",         "--exe",      "--build",      "-j",
+                             "2",          "--top-module", "bench",      "-Mdir",        obj,
+                             "-Wno-fatal", "-Wno-lint",    "-MAKEFLAGS", "OPT_FAST=-O1", design,
+                             bench,        main,           NULL};
   return run_tool(s, s->icarus ? icarus : verilator, COMPILE_SECONDS) ? to : NULL;
 }
 
