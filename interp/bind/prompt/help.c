@@ -359,8 +359,7 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
     found = true;
   }
   found = found || td_bind_show_recipe(L, out, stem ? stem + 1 : name) ||
-          show_global(L, out, name) || show_stdlib(L, out, name) ||
-          show_library(L, out, TD_HELP_TEMPLATES, "help", name);
+          show_global(L, out, name) || show_library(L, out, TD_HELP_TEMPLATES, "help", name);
   return show_library(L, out, TD_HELP_CODES, "help", name) || found ||
          (strlen(name) > 2 && show_matches(L, out, name));
 }
